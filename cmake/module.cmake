@@ -1,0 +1,50 @@
+# gradwatt_module(NAME SOURCES … [TESTS …] [USES module …] [PRIVATE library …] [PUBLIC library …])
+#
+# Declares the library gradwatt::NAME of one folder, and the test program NAME_test of the tests beside its sources.
+# USES names other modules (only those that ARCHITECTURE.md allows; a test compares), PRIVATE third-party libraries
+# whose headers stay inside the folder. NAME may be a path such as backends/nvml.
+
+add_library(gradwatt_flags INTERFACE)
+target_include_directories(gradwatt_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(gradwatt_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
+                       -Wno-missing-field-initializers)
+if(GRADWATT_SANITIZE)
+  target_compile_options(gradwatt_flags INTERFACE -fsanitize=${GRADWATT_SANITIZE} -fno-omit-frame-pointer
+                         -fno-sanitize-recover=all)
+  target_link_options(gradwatt_flags INTERFACE -fsanitize=${GRADWATT_SANITIZE})
+endif()
+
+# Every test program finds its folders here, never in the working folder.
+function(gradwatt_test target)
+  cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
+  add_executable(${target} ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE gradwatt_flags ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_definitions(${target} PRIVATE GRADWATT_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                             GRADWATT_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${target} COMMAND ${target})
+  set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+endfunction()
+
+function(gradwatt_module name)
+  cmake_parse_arguments(arg "" "" "SOURCES;TESTS;USES;PRIVATE;PUBLIC" ${ARGN})
+  string(REPLACE "/" "_" flat ${name})
+  set(target gradwatt_${flat})
+  if(arg_SOURCES)
+    add_library(${target} STATIC ${arg_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(gradwatt::${flat} ALIAS ${target})
+  target_link_libraries(${target} ${scope} gradwatt_flags ${arg_PUBLIC})
+  foreach(used IN LISTS arg_USES)
+    target_link_libraries(${target} ${scope} gradwatt::${used})
+  endforeach()
+  if(GRADWATT_TESTS AND arg_TESTS)
+    gradwatt_test(${flat}_test SOURCES ${arg_TESTS} LIBRARIES ${target} LABELS unit ${flat})
+  endif()
+endfunction()

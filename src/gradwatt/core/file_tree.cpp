@@ -1,0 +1,85 @@
+#include "gradwatt/core/file_tree.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace gradwatt::core {
+namespace {
+
+Errc classify(int error) {
+  if (error == ENOENT || error == ENOTDIR || error == ENODEV) return Errc::not_found;
+  return error == EACCES || error == EPERM ? Errc::not_permitted : Errc::io;
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+template <class T>
+std::optional<T> parse_whole(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with('+')) text.remove_prefix(1);
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+bool FileTree::exists(std::string_view relative) const {
+  std::error_code ignored;
+  return std::filesystem::exists(path(relative), ignored);
+}
+
+Result<std::string> FileTree::read(std::string_view relative) const {
+  const auto full = path(relative);
+  const int file = ::open(full.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (file < 0) return fail(classify(errno), fmt::format("cannot open {}: {}", full.string(), std::strerror(errno)));
+  std::string content;
+  std::array<char, 4096> block{};
+  ssize_t got = 0;
+  while ((got = ::read(file, block.data(), block.size())) > 0) content.append(block.data(), static_cast<size_t>(got));
+  const int error = errno;
+  ::close(file);
+  if (got < 0) return fail(classify(error), fmt::format("cannot read {}: {}", full.string(), std::strerror(error)));
+  while (!content.empty() && std::strchr(" \t\r\n", content.back()) != nullptr) content.pop_back();
+  return content;
+}
+
+Result<std::int64_t> FileTree::read_int(std::string_view relative) const {
+  const auto text = read(relative);
+  if (!text) return fail(text.error());
+  if (const auto value = parse_int(*text)) return *value;
+  return fail(Errc::unusable_input,
+              fmt::format("{} holds '{}', not a whole number", path(relative).string(), text->substr(0, 40)));
+}
+
+std::vector<std::string> FileTree::list(std::string_view relative) const {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(path(relative), error), end; !error && it != end; it.increment(error))
+    names.push_back(it->path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::optional<std::int64_t> parse_int(std::string_view text) { return parse_whole<std::int64_t>(text); }
+
+std::optional<double> parse_number(std::string_view text) {
+  const auto value = parse_whole<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+}  // namespace gradwatt::core

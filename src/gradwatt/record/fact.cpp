@@ -1,0 +1,71 @@
+#include "gradwatt/record/fact.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gradwatt::record {
+namespace {
+
+constexpr auto kFacts = std::to_array<FactInfo>({
+    // what gradwatt itself cost and saw
+    {"sampler.cpu_s", "s", "host", "CPU time of gradwatt's own threads (sampler, writer)"},
+    {"sampler.rss_bytes", "bytes", "host", "largest resident memory of gradwatt itself"},
+    {"sampler.ticks", "", "host", "sampling ticks done"},
+    {"sampler.late_ticks", "", "host", "ticks that began more than a tenth of the period late"},
+    {"sampler.rows_lost", "", "host", "rows that could not be written"},
+    {"sampler.interval_s", "s", "host", "sampling period asked for"},
+    {"sensor.call_latency_s", "s", "device", "median time of one reading"},
+    {"sensor.call_latency_max_s", "s", "device", "longest reading"},
+    {"sensor.open_s", "s", "host", "time until the source was open"},
+    {"sensor.update_period_s", "s", "device", "measured time between changes of the source's value"},
+    {"sensor.absent", "", "host", "a source that is not used, and why"},
+    // the job, from the agent or the launcher
+    {"job.world_size", "", "job", "ranks of the data-parallel job"},
+    {"job.framework", "", "process", "training framework and version"},
+    {"job.backend", "", "process", "collective backend of the process group"},
+    {"job.optimizer", "", "process", "optimiser class"},
+    {"job.global_batch_size", "", "job", "samples an optimiser step over all ranks"},
+    {"job.local_batch_size", "", "rank", "samples a forward pass of one rank"},
+    {"job.total_steps", "", "job", "optimiser steps that the whole job will take"},
+    {"job.epochs", "", "job", "epochs that the whole job will take"},
+    {"ddp.bucket_cap_bytes", "bytes", "process", "gradient bucket size of DistributedDataParallel"},
+    {"ddp.find_unused_parameters", "", "process", "DistributedDataParallel searches for unused parameters"},
+    {"ddp.parameters", "", "process", "trainable parameters of the wrapped model"},
+    {"ddp.parameter_bytes", "bytes", "process", "bytes of the trainable parameters"},
+    {"loader.workers", "", "process", "data-loader worker processes a rank"},
+    {"loader.batch_size", "", "process", "batch size of the data loader"},
+    {"loader.pin_memory", "", "process", "data loader pins its batches"},
+    {"loader.prefetch_factor", "", "process", "batches prefetched by each worker"},
+    {"loader.persistent_workers", "", "process", "workers stay alive between epochs"},
+    {"torch.num_threads", "", "process", "intra-op CPU threads"},
+    {"torch.amp", "", "process", "autocast data type in use"},
+    {"agent.cpu_s", "s", "process", "CPU time that the agent's hooks took"},
+    {"agent.problem", "", "process", "why the agent went quiet"},
+    // devices and node
+    {"gpu.persistence_mode", "", "device", "driver stays loaded when no client is connected"},
+    {"gpu.mig_mode", "", "device", "GPU is partitioned"},
+    {"gpu.ecc_mode", "", "device", "memory error correction"},
+    {"gpu.driver_version", "", "device", "NVIDIA driver version"},
+    {"gpu.shared_share", "", "device", "share of the parent GPU by SM count of a MIG slice"},
+    {"host.governor", "", "host", "CPU frequency governor"},
+    {"host.cpus_allowed", "", "host", "CPUs that the job may use"},
+});
+
+constexpr bool names_are_unique() {
+  for (std::size_t i = 0; i < kFacts.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (kFacts[i].name == kFacts[j].name) return false;
+  return true;
+}
+static_assert(names_are_unique());
+
+}  // namespace
+
+std::span<const FactInfo> fact_table() { return kFacts; }
+
+const FactInfo* find_fact(std::string_view name) {
+  const auto* it = std::ranges::find(kFacts, name, &FactInfo::name);
+  return it != kFacts.end() ? it : nullptr;
+}
+
+}  // namespace gradwatt::record
