@@ -24,6 +24,7 @@ class Writer final : public Sink {
     std::chrono::milliseconds commit_every{1000};  ///< at most 2 s may be lost by kill -9
     std::size_t queue_rows = 65536;                ///< about 20 s of 100 ms sampling on 8 GPUs with all metrics
     std::size_t checkpoint_bytes = 32U << 20U;     ///< fold the write-ahead log into the file past this
+    bool mark_complete = true;                     ///< close() notes that the record is whole
   };
   /// Creates the file; it must not exist. An empty path keeps the record in memory (see `in_memory`).
   /// Errors: not_permitted, io.
@@ -38,6 +39,7 @@ class Writer final : public Sink {
   void add_mark(Mark mark) override;
   void add_event(Event event) override;
   void add_fact(Fact fact) override;
+  void add_span(Span span);
   void set_quality(const SeriesQuality& quality) override;
   void set_meta(std::string_view key, std::string value) override;
 
