@@ -23,6 +23,7 @@ namespace gradwatt::telemetry {
 struct SeriesSpec {
   record::MetricId metric{};
   record::How how = record::How::counter;  ///< counter for counters, integrated for measured gauges, modelled for models
+  record::Where where = record::Where::live;  ///< replayed: served from a record
   std::string scope;                       ///< what it covers: "gpu", "module", "package", "process tree"
   std::string source;                      ///< "nvml field 186", "perf power/energy-pkg"
   core::Duration cadence{0};               ///< 0: due every tick; else the sensor itself reads it less often

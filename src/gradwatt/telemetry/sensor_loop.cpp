@@ -1,0 +1,194 @@
+#include "gradwatt/telemetry/sensor_loop.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "gradwatt/units/quantity.hpp"
+
+namespace gradwatt::telemetry {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Quality rows are small, but a killed run should still say how good its series are.
+constexpr core::Duration kQualityEvery = 30s;
+/// A reading that takes more than this share of its period is too dear.
+constexpr double kDear = 0.1;
+
+core::Duration thread_cpu() {
+  timespec t{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return std::chrono::seconds(t.tv_sec) + core::Duration(t.tv_nsec);
+}
+
+}  // namespace
+
+record::DeviceIndex Outlet::add_device(record::Device device) {
+  const std::lock_guard lock(mutex_);
+  const auto index = static_cast<record::DeviceIndex>(next_device_++);
+  if (device.host.empty()) device.host = host_;
+  live_.add_device(index, device);
+  if (sink_ != nullptr) sink_->add_device(index, device);
+  return index;
+}
+
+void Outlet::put(const SeriesBook::Outcome& outcome) {
+  const std::lock_guard lock(mutex_);
+  if (sink_ == nullptr) return;
+  for (const auto& row : outcome.rows) {
+    live_.add_row(row);
+    sink_->add_row(row);
+  }
+  for (const auto& event : outcome.events) sink_->add_event(event);
+}
+
+void Outlet::put(const std::vector<record::SeriesQuality>& quality) {
+  const std::lock_guard lock(mutex_);
+  if (sink_ == nullptr) return;
+  for (const auto& q : quality) sink_->set_quality(q);
+}
+
+void Outlet::put(record::Fact fact) {
+  const std::lock_guard lock(mutex_);
+  if (sink_ != nullptr) sink_->add_fact(std::move(fact));
+}
+
+void Outlet::put(record::Event event) {
+  const std::lock_guard lock(mutex_);
+  if (sink_ != nullptr) sink_->add_event(std::move(event));
+}
+
+void Outlet::close() {
+  const std::lock_guard lock(mutex_);
+  sink_ = nullptr;
+}
+
+SensorLoop::SensorLoop(std::unique_ptr<Sensor> sensor, core::Clock& clock, JobScope& job,
+                       std::shared_ptr<Outlet> outlet, const Sampler::Options& options)
+    : sensor_(std::move(sensor)),
+      name_(sensor_->name()),
+      clock_(clock),
+      job_(job),
+      outlet_(std::move(outlet)),
+      options_(options) {
+  follow_job();
+  register_new_devices();
+  const auto sampling = book_.must_integrate() ? record::Sampling::stratified : record::Sampling::deadline;
+  schedule_.emplace(clock_.now(), options_.interval, sampling, options_.seed);
+}
+
+core::Duration SensorLoop::in_call(core::Instant now) const {
+  const auto since = call_since_ns_.load();
+  return since == 0 ? core::Duration{0} : now - core::from_ns(since);
+}
+
+SensorLoop::Stats SensorLoop::stats() const {
+  const std::lock_guard lock(stats_mutex_);
+  return stats_;
+}
+
+void SensorLoop::register_new_devices() {
+  const auto devices = sensor_->devices();
+  for (; devices_known_ < devices.size(); ++devices_known_) {
+    const auto& device = devices[devices_known_];
+    book_.add_device(outlet_->add_device(device.device), device);
+  }
+  if (schedule_) put_quality();
+}
+
+void SensorLoop::follow_job() {
+  const auto job = job_.snapshot();
+  if (job->generation == generation_) return;
+  generation_ = job->generation;
+  if (sensor_->follow(*job) && schedule_) register_new_devices();
+}
+
+Reading SensorLoop::read() {
+  const auto begin = clock_.now();
+  call_since_ns_ = core::to_ns(begin);
+  Reading reading(begin);
+  sensor_->read(reading);
+  call_since_ns_ = 0;
+  latency_.add(clock_.now() - begin);
+  return reading;
+}
+
+void SensorLoop::tick() {
+  follow_job();
+  const Reading reading = read();
+  if (abandoned_) return;
+  outlet_->put(book_.enter(reading));
+  if (reading.begin() >= quality_due_) {
+    put_quality();
+    quality_due_ = reading.begin() + kQualityEvery;
+  }
+  back_off_if_slow();
+  const std::lock_guard lock(stats_mutex_);
+  ++stats_.ticks;
+  stats_.missed = schedule_->missed();
+  stats_.cpu = thread_cpu();
+}
+
+void SensorLoop::back_off_if_slow() {
+  const auto cost = latency_.undisturbed();
+  if (!cost || units::in_seconds(*cost) <= kDear * units::in_seconds(schedule_->interval())) return;
+  schedule_->lengthen(clock_.now());
+  latency_ = {};
+  outlet_->put(record::Event{core::to_ns(clock_.now()), std::nullopt, "sensor.backoff",
+                             fmt::format("reading {} takes {:.1f} ms; it is now read every {:.2f} s", name_,
+                                         units::in_seconds(*cost) * 1e3, units::in_seconds(schedule_->interval()))});
+}
+
+void SensorLoop::put_quality() { outlet_->put(book_.quality(*schedule_)); }
+
+void SensorLoop::put_facts() {
+  for (auto& fact : sensor_->facts()) outlet_->put(std::move(fact));
+  const auto say = [&](const char* fact, core::Duration value) {
+    outlet_->put(record::Fact{fact, name_, units::in_seconds(value), "s", {}, record::How::counter,
+                              record::Where::live, {}, "sampler"});
+  };
+  if (const auto median = latency_.median()) say("sensor.call_latency_s", *median);
+  say("sensor.call_latency_max_s", latency_.longest());
+}
+
+bool SensorLoop::still_calibrating() {
+  if (!watch_) return false;
+  // A source that is slow to read is not asked in quick succession.
+  if (clock_.now() < calibrated_at_ && latency_.longest() < UpdateWatch::kPace / 3) return true;
+  for (const auto& found : watch_->found()) book_.set_update_period(found.device, found.metric, found.period);
+  watch_.reset();
+  return false;
+}
+
+void SensorLoop::run(const std::stop_token& stop, const std::function<void()>& on_first) {
+  put_quality();
+  tick();
+  on_first();
+  auto due = schedule_->next(clock_.now());
+  if (schedule_->sampling() == record::Sampling::deadline) due = schedule_->next(clock_.now());
+  if (options_.calibrate && UpdateWatch::worth(sensor_->devices())) watch_.emplace();
+  calibrated_at_ = clock_.now() + UpdateWatch::kLength;
+  while (!abandoned_) {
+    const auto wake = still_calibrating() ? std::min(due, clock_.now() + UpdateWatch::kPace) : due;
+    if (!clock_.sleep_until(wake, stop)) break;
+    if (wake < due) {
+      watch_->see(read());
+      continue;
+    }
+    const auto late = clock_.now() - due;
+    tick();
+    if (late > schedule_->interval() / 10) {
+      const std::lock_guard lock(stats_mutex_);
+      ++stats_.late;
+    }
+    due = schedule_->next(clock_.now());
+  }
+  if (abandoned_) return;
+  tick();
+  put_quality();
+  put_facts();
+}
+
+}  // namespace gradwatt::telemetry
