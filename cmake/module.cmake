@@ -14,6 +14,14 @@ if(GRADWATT_SANITIZE)
   target_link_options(gradwatt_flags INTERFACE -fsanitize=${GRADWATT_SANITIZE})
 endif()
 
+# Modules that run threads of their own: their tests also run under the thread sanitizer.
+set(GRADWATT_THREADED_MODULES core record telemetry)
+
+# Builds what a label runs: `cmake --build … --target sanitized_tests`, `ctest -L sanitized`.
+foreach(group sanitized threads)
+  add_custom_target(${group}_tests)
+endforeach()
+
 # Every test program finds its folders here, never in the working folder.
 function(gradwatt_test target)
   cmake_parse_arguments(arg "" "" "SOURCES;LIBRARIES;LABELS" ${ARGN})
@@ -25,6 +33,11 @@ function(gradwatt_test target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
+  foreach(group sanitized threads)
+    if(group IN_LIST arg_LABELS)
+      add_dependencies(${group}_tests ${target})
+    endif()
+  endforeach()
 endfunction()
 
 function(gradwatt_module name)
@@ -45,6 +58,10 @@ function(gradwatt_module name)
     target_link_libraries(${target} ${scope} gradwatt::${used})
   endforeach()
   if(GRADWATT_TESTS AND arg_TESTS)
-    gradwatt_test(${flat}_test SOURCES ${arg_TESTS} LIBRARIES ${target} LABELS unit ${flat})
+    set(labels unit sanitized)
+    if(name IN_LIST GRADWATT_THREADED_MODULES)
+      list(APPEND labels threads)
+    endif()
+    gradwatt_test(${flat}_test SOURCES ${arg_TESTS} LIBRARIES ${target} LABELS ${labels})
   endif()
 endfunction()
