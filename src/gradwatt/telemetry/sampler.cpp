@@ -88,6 +88,11 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
     return stats;
   }
 
+  [[nodiscard]] bool left_behind() const {
+    const std::lock_guard lock(mutex_);
+    return opening_ > 0 || finished_.size() < loops_.size();
+  }
+
   [[nodiscard]] const LiveBoard& live() const { return live_; }
 
  private:
@@ -182,6 +187,7 @@ void Sampler::start(std::vector<Group> groups) { state_->start(std::move(groups)
 bool Sampler::wait_for_first_readings(core::Duration patience) { return state_->wait_for_first_readings(patience); }
 void Sampler::watch() { state_->watch(); }
 void Sampler::stop(core::Duration patience) { state_->stop(patience); }
+bool Sampler::left_behind() const { return state_->left_behind(); }
 const LiveBoard& Sampler::live() const { return state_->live(); }
 Sampler::Stats Sampler::stats() const { return state_->stats(); }
 

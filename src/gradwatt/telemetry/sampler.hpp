@@ -43,6 +43,9 @@ class Sampler {
   /// A last reading of each sensor, then the end. A hanging one is left behind after `patience`.
   void stop(core::Duration patience);
 
+  /// After stop(): some thread still hangs in a driver. The process should end without waiting for it.
+  [[nodiscard]] bool left_behind() const;
+
   [[nodiscard]] const LiveBoard& live() const;
 
   struct Stats {
