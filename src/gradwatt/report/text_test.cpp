@@ -41,7 +41,7 @@ TEST(TextReport, OfAnOrdinaryRunFitsASmallTerminal) {
   e.summary.consequences = {};
   e.summary.marks.clear();
   e.summary.profiles.clear();
-  expect_one_screen(to_text(e.run, e.summary, with_everything()), 26);
+  expect_one_screen(to_text(e.run, e.summary, with_everything()), 27);
 }
 
 TEST(TextReport, NamesWhatASmallHostCannotMeasure) {

@@ -1,0 +1,28 @@
+#include "commands/table.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace gradwatt::app {
+namespace {
+
+constexpr auto kCommands = std::to_array<Command>({
+    {"report", "print what a run used and how well it was measured: text, JSON or CSV", run_report},
+    {"import", "turn recordings of other tools into a run", run_import},
+    {"runs", "list, show, name and remove the runs that are kept", run_runs},
+    {"doctor", "say what can be measured on this machine, and what would allow more", run_doctor},
+    {"config", "print each setting, its value and where the value comes from", run_config},
+    {"completion", "print the completion script for a shell", run_completion},
+    {"help", "list the verbs, or explain one", run_help},
+});
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+const Command* find_command(std::string_view name) {
+  const auto* row = std::ranges::find(kCommands, name, &Command::name);
+  return row != kCommands.end() ? row : nullptr;
+}
+
+}  // namespace gradwatt::app

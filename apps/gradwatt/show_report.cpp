@@ -1,0 +1,44 @@
+#include "show_report.hpp"
+
+#include <ostream>
+
+namespace gradwatt::app {
+namespace {
+
+/// "~" for the home folder, as people write it and shells read it.
+std::string friendly_path(const Context& context, const std::filesystem::path& path) {
+  const auto text = path.string();
+  const auto home = context.variable("HOME");
+  const bool below_home =
+      home.size() > 1 && text.size() > home.size() && text.starts_with(home) && text[home.size()] == '/';
+  return below_home ? "~" + text.substr(home.size()) : text;
+}
+
+}  // namespace
+
+energy::Options summary_options(const core::Settings& settings) {
+  energy::Options options;
+  options.factors.pue = settings.number(core::setting("pue"));
+  options.factors.price_per_kwh = settings.number(core::setting("price_per_kwh"));
+  options.factors.currency = settings.text(core::setting("currency")).value_or("");
+  options.factors.co2_g_per_kwh = settings.number(core::setting("co2_g_per_kwh"));
+  options.total_steps = settings.count(core::setting("steps"));
+  options.total_epochs = settings.count(core::setting("epochs"));
+  return options;
+}
+
+void show_report(Context& context, const core::Settings& settings, const record::Run& run,
+                 const energy::Summary& summary, const ReportPlace& place, std::optional<report::TriggerLine> trigger) {
+  report::TextOptions options;
+  options.screen = context.screen;
+  options.factors = summary_options(settings).factors;
+  options.trigger = std::move(trigger);
+  if (!place.record.empty()) options.record_place = friendly_path(context, place.record);
+  if (!place.record.empty() || !place.run_words.empty()) {
+    const auto words = place.run_words.empty() ? "" : " " + place.run_words;
+    options.next_commands = {"gradwatt report --json" + words, "gradwatt report --raw" + words};
+  }
+  context.out << report::to_text(run, summary, options);
+}
+
+}  // namespace gradwatt::app

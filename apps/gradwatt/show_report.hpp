@@ -1,0 +1,28 @@
+// The text report as `run`, `report` and `import` print it: settings in, one screen out.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "context.hpp"
+#include "gradwatt/core/settings.hpp"
+#include "gradwatt/energy/summary.hpp"
+#include "gradwatt/report/text.hpp"
+
+namespace gradwatt::app {
+
+/// The user's factors and the length of the job, as far as they are set.
+[[nodiscard]] energy::Options summary_options(const core::Settings& settings);
+
+struct ReportPlace {
+  std::filesystem::path record;  ///< empty: not kept
+  std::string run_words;         ///< how further commands name the run: empty for `last`, else id, name or path
+};
+
+/// Prints on `context.out`.
+void show_report(Context& context, const core::Settings& settings, const record::Run& run,
+                 const energy::Summary& summary, const ReportPlace& place,
+                 std::optional<report::TriggerLine> trigger = std::nullopt);
+
+}  // namespace gradwatt::app
