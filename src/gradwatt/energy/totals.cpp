@@ -52,9 +52,10 @@ void leave_out_repeated(const record::Run& run, std::vector<Measured>& all) {
 }
 
 void leave_out_parts(const record::Run& run, std::vector<Measured>& all) {
-  std::map<std::pair<std::string_view, std::string_view>, const Measured*> counted;
+  using Identity = std::pair<std::string_view, std::string_view>;
+  std::map<Identity, const Measured*> counted;
   for (const auto& m : all)
-    if (counts(m)) counted.emplace(std::pair{std::string_view(device_of(run, m).host), device_of(run, m).uuid}, &m);
+    if (counts(m)) counted.emplace(Identity(device_of(run, m).host, device_of(run, m).uuid), &m);
   for (auto& m : all) {
     const auto& device = device_of(run, m);
     const auto parent =
