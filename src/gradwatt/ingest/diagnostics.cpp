@@ -12,7 +12,7 @@ std::string format(const Diagnostic& diagnostic) {
   return fmt::format("{} line {}: {}", diagnostic.file, diagnostic.line, diagnostic.message);
 }
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 60;
   const bool cut = text.size() > kShown;
   std::string shown(text.substr(0, kShown));

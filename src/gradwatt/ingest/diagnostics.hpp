@@ -19,7 +19,7 @@ struct Diagnostic {
 [[nodiscard]] std::string format(const Diagnostic& diagnostic);
 
 /// A piece of a foreign file inside a message: quoted, without control characters, cut after 60 bytes.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// Collects diagnostics of one file. The first few of each kind are kept in words, the rest as a count.
 class Diagnostics {
