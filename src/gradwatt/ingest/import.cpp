@@ -48,15 +48,16 @@ tl::unexpected<core::Error> refuse(const std::string& name, std::string_view wha
                     fmt::format("{} cannot be imported: {}; can be read: {}", name, what, readable_formats()));
 }
 
-std::string what_it_looks_like(std::string_view head) {
+const Sign* sign_of(std::string_view head) {
   for (const auto& sign : kSigns)
-    if (head.starts_with(sign.bytes)) return fmt::format("line 1: it is {}", sign.what);
-  return "line 1: it is a binary file of unknown kind";
+    if (head.starts_with(sign.bytes)) return &sign;
+  return nullptr;
 }
 
 core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, const ImportOptions& options,
                                     std::vector<Diagnostic>& diagnostics) {
   if (lines.head().empty()) return refuse(name, "line 1: the file is empty (0 bytes)");
+  if (const auto* sign = sign_of(lines.head())) return refuse(name, fmt::format("line 1: it is {}", sign->what));
   for (const auto& format : kFormats) {
     if (!format.may_be(lines)) continue;
     Diagnostics found(name);
@@ -67,7 +68,7 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
     for (auto& diagnostic : found.finish()) diagnostics.push_back(std::move(diagnostic));
     return file;
   }
-  return refuse(name, what_it_looks_like(lines.head()));
+  return refuse(name, "line 1: it is a binary file of unknown kind");
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ void add_part(Run& run, NamedRun part, std::vector<Diagnostic>& diagnostics) {
     place[i] = same.value_or(static_cast<DeviceIndex>(run.devices.size()));
     if (!same) run.devices.push_back(std::move(device));
     if (series == nullptr) continue;
-    auto* known = const_cast<record::DeviceSeries*>(run.find_series(place[i]));
-    if (known == nullptr) {
+    const auto known = std::ranges::find(run.series, place[i], &record::DeviceSeries::device);
+    if (known == run.series.end()) {
       run.series.push_back(*series);
       run.series.back().device = place[i];
     } else {

@@ -157,7 +157,8 @@ class SmiCsv {
   // One line.
   enum class Fit { row, other, broken };
   [[nodiscard]] Fit split(const Line& line);
-  void try_header(const Line& line);
+  bool try_header(const Line& line);
+  void take_stray(const Line& line, bool broken_row);
   void use(Layout layout);
   core::Result<void> take_row(const Line& line);
   std::optional<std::int64_t> time_of_row(const Line& line);
@@ -165,7 +166,7 @@ class SmiCsv {
   void take_cells(const Line& line, std::size_t device, int wide_gpu);
   void take_metric(const Line& line, std::size_t device, const LayoutColumn& column, MetricId metric,
                    std::string_view text);
-  void take_reasons(int wide_gpu);
+  void take_reasons(std::size_t device, int wide_gpu);
   void take_fixed(std::size_t device, const LayoutColumn& column, std::string_view text);
   void report_fault(const Line& line, std::size_t device, std::string_view text);
   [[nodiscard]] std::optional<double> value_of(const LayoutColumn& column, MetricId metric, std::string_view text,
@@ -181,9 +182,13 @@ class SmiCsv {
   struct DeviceState {
     PowerMeaning power;
     std::int64_t rows = 0;
+    std::vector<std::string> columns =
+        std::vector<std::string>(record::metric_count(kGpu));  // that each metric is from
     std::set<std::string> faults;
   };
   DeviceState& state(std::size_t device);
+  /// Column that a metric of a device of the finished run came from; the first device's where rows were dealt out.
+  [[nodiscard]] std::string column_of(std::size_t device, MetricId metric) const;
 
   LineReader& lines_;
   const std::string& name_;
@@ -197,14 +202,18 @@ class SmiCsv {
   bool has_header_ = false;
   std::vector<std::string_view> cells_;
   std::vector<std::string> scratch_;
-  std::vector<std::string> columns_seen_;  // of each metric: the column that it came from
   std::vector<DeviceState> states_;
   std::vector<std::size_t> units_seen_;  // of each column: cells with a unit
   std::vector<record::Event> events_;
   std::vector<record::Fact> facts_;
 
   std::uint64_t rows_ = 0, other_lines_ = 0, foreign_rows_ = 0, untimed_rows_ = 0;
-  std::size_t untimed_line_ = 0;
+  std::size_t untimed_line_ = 0, first_table_line_ = 0;
+  std::string untimed_header_;
+  bool timed_ = false;  // some used row had a time
+  bool open_ = false;   // a row of the table came, and no foreign text behind an empty line since
+  bool blank_before_ = false;
+  std::optional<std::string> power_refused_;
   std::size_t first_line_ = 0;  // first line with text, for the refusal; 0: none
   std::string first_text_;
   std::optional<std::string> unread_table_;  // a header without readings: "line 1: …"
@@ -213,7 +222,6 @@ class SmiCsv {
 };
 
 core::Result<ImportedFile> SmiCsv::read() {
-  columns_seen_.resize(record::metric_count(kGpu));
   if (auto found = find_first_layout(); !found) return core::fail(found.error());
   lines_.rewind();
   while (const auto line = lines_.next())
@@ -259,6 +267,14 @@ core::Result<void> SmiCsv::infer_layout() {
     if (rows.size() == kSample) break;
   }
   if (rows.empty()) return {};
+  const auto top = split_cells(first_text_, likely_separator(first_text_));
+  const bool unknown_header = first_line_ < first_line && top.size() > 1 &&
+                              top.size() == split_cells(rows.front(), likely_separator(rows.front())).size();
+  if (unknown_header && options_.columns.empty()) {
+    unread_table_ = fmt::format("line {}: none of the columns {} holds a GPU reading that is known", first_line_,
+                                in_quotes(first_text_));
+    return {};
+  }
   auto layout = layout_of_rows(rows, first_line, name_, options_);
   if (!layout) {
     unread_table_ = fmt::format("line {}: {}", first_line, layout.error().message);
@@ -284,7 +300,11 @@ SmiCsv::Fit SmiCsv::split(const Line& line) {
 }
 
 core::Result<void> SmiCsv::take_line(const Line& line) {
-  if (core::trim(line.text).empty()) return {};
+  const bool after_blank = std::exchange(blank_before_, false);
+  if (core::trim(line.text).empty()) {
+    blank_before_ = true;
+    return {};
+  }
   if (line.too_long) {
     notes_.add(kLongLine, line.number, fmt::format("longer than {} bytes; not read", kMaxLineBytes));
     ++other_lines_;
@@ -293,32 +313,37 @@ core::Result<void> SmiCsv::take_line(const Line& line) {
   if (line.had_nul) notes_.add(kNul, line.number, "holds NUL bytes, as after a crash of the host; they are taken out");
   if (layout_ && !layout_->header.empty() && core::trim(line.text) == layout_->header) return {};  // repeated
   const auto fit = split(line);
-  if (fit == Fit::row) {
-    const auto before = rows_;
-    if (auto taken = take_row(line); !taken) return taken;
-    if (rows_ != before) return {};
-  }
-  if (fit != Fit::row) try_header(line);
-  if (fit == Fit::broken && layout_ && layout_->line != line.number && !layout_->foreign) {
-    const bool cut = !line.ended && cells_.size() < layout_->columns.size();
-    cut_off_ = cut_off_ || cut;
-    notes_.add(kWrongCells, line.number,
-               cut ? fmt::format("cut off after {} of {} cells; not used", cells_.size(), layout_->columns.size())
-                   : fmt::format("{} cells where the header has {}; not used", cells_.size(), layout_->columns.size()));
-  }
+  if (fit == Fit::row) return take_row(line);
+  if (try_header(line)) return {};
+  if (after_blank) open_ = false;
+  take_stray(line, fit == Fit::broken);
   return {};
 }
 
-void SmiCsv::try_header(const Line& line) {
+bool SmiCsv::try_header(const Line& line) {
   auto header = layout_of_header(core::trim(line.text), line.number, name_, options_);
-  if (header) return use(std::move(*header));
+  if (!header) return false;
+  use(std::move(*header));
+  return true;
+}
+
+/// A line that is neither header nor row. Text around the tables is only counted.
+void SmiCsv::take_stray(const Line& line, bool broken_row) {
   if (layout_ && layout_->foreign) return;
   ++other_lines_;
-  if (rows_ > 0 && layout_ && layout_->columns.size() > 1 &&
-      core::to_lower(line.text).find("error") != std::string::npos)
-    events_.push_back({last_time_, std::nullopt, "import.message", std::string(line.text.substr(0, 200))});
-  if (layout_ || !has_header_)
+  if (!open_ && has_header_) return;
+  if (!broken_row) {
     notes_.add(kNotUnderstood, line.number, fmt::format("no row of the table: {}", in_quotes(line.text)));
+    if (open_ && core::to_lower(line.text.substr(0, 200)).find("error") != std::string::npos)
+      events_.push_back({last_time_, std::nullopt, "import.message", std::string(line.text.substr(0, 200))});
+    return;
+  }
+  const auto wanted = layout_->columns.size();
+  const bool cut = !line.ended && cells_.size() < wanted;
+  cut_off_ = cut_off_ || cut;
+  notes_.add(kWrongCells, line.number,
+             cut ? fmt::format("cut off after {} of {} cells; not used", cells_.size(), wanted)
+                 : fmt::format("{} cells where the table has {}; not used", cells_.size(), wanted));
 }
 
 core::Result<void> SmiCsv::take_row(const Line& line) {
@@ -328,8 +353,7 @@ core::Result<void> SmiCsv::take_row(const Line& line) {
   }
   const bool time_fits =
       !layout_->time || parse_time(cells_[*layout_->time], layout_->columns[*layout_->time].meaning.time_unit);
-  if (!time_fits && layout_of_header(core::trim(line.text), line.number, name_, options_))
-    return try_header(line), core::Result<void>{};
+  if (!time_fits && try_header(line)) return {};
   if (!layout_->has_reading) {
     if (!unread_table_)
       unread_table_ = fmt::format("line {}: none of the columns {} holds a GPU reading that is known", layout_->line,
@@ -337,9 +361,13 @@ core::Result<void> SmiCsv::take_row(const Line& line) {
     ++other_lines_;
     return {};
   }
-  if (!layout_->time && !has_any_value()) return try_header(line), core::Result<void>{};
+  if (!layout_->time && !has_any_value()) {
+    if (!try_header(line)) take_stray(line, false);
+    return {};
+  }
   if (!layout_->time && !options_.interval) {
-    if (untimed_rows_++ == 0) untimed_line_ = layout_->line;
+    if (untimed_rows_++ == 0)
+      untimed_line_ = layout_->line, untimed_header_ = layout_->header.empty() ? first_text_ : layout_->header;
     return {};
   }
   const auto time = layout_->time ? time_of_row(line) : std::optional<std::int64_t>(0);
@@ -347,6 +375,7 @@ core::Result<void> SmiCsv::take_row(const Line& line) {
   if (!announced_) {
     for (const auto& note : layout_->notes) notes_.add({}, layout_->line, note);
     announced_ = true;
+    if (first_table_line_ == 0) first_table_line_ = layout_->line;
   }
   const auto wide = layout_->gpus.empty() ? std::vector<int>{-1} : layout_->gpus;
   bool used = false;
@@ -362,6 +391,8 @@ core::Result<void> SmiCsv::take_row(const Line& line) {
     used = true;
   }
   rows_ += used ? 1 : 0;
+  open_ = open_ || used;
+  timed_ = timed_ || (used && layout_->time);
   return {};
 }
 
@@ -431,6 +462,14 @@ SmiCsv::DeviceState& SmiCsv::state(std::size_t device) {
   return states_[device];
 }
 
+std::string SmiCsv::column_of(std::size_t device, MetricId metric) const {
+  if (device < states_.size() && !states_[device].columns[slot(metric)].empty())
+    return states_[device].columns[slot(metric)];
+  for (const auto& state : states_)
+    if (!state.columns[slot(metric)].empty()) return state.columns[slot(metric)];
+  return {};
+}
+
 void SmiCsv::take_cells(const Line& line, std::size_t device, int wide_gpu) {
   const auto belongs = [&](const ColumnMeaning& meaning) { return meaning.gpu.value_or(-1) == wide_gpu; };
   bool plain_power = false, reasons = false;
@@ -443,7 +482,7 @@ void SmiCsv::take_cells(const Line& line, std::size_t device, int wide_gpu) {
     if (role == Role::metric) take_metric(line, device, column, *column.meaning.metric, cells_[i]);
     if (role == Role::fixed && states_[device].rows <= 3) take_fixed(device, column, cells_[i]);
   }
-  if (reasons && !table_.has(kReasons)) take_reasons(wide_gpu);
+  if (reasons && !table_.has(kReasons)) take_reasons(device, wide_gpu);
   if (!plain_power) return;
   const auto metric = states_[device].power.kind == PowerKind::average ? kPowerAverage : kPowerInstant;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -493,12 +532,12 @@ void SmiCsv::take_metric(const Line& line, std::size_t device, const LayoutColum
     value.reset();
   }
   if (!value) return table_.set(metric, kMissing);
-  auto& from = columns_seen_[slot(metric)];
+  auto& from = states_[device].columns[slot(metric)];
   if (from.empty()) from = column.meaning.name;
   table_.set(metric, std::llround(*value / record::info(metric).step));
 }
 
-void SmiCsv::take_reasons(int wide_gpu) {
+void SmiCsv::take_reasons(std::size_t device, int wide_gpu) {
   std::int64_t bits = 0;
   bool any = false;
   for (std::size_t i = 0; i < cells_.size(); ++i) {
@@ -511,7 +550,7 @@ void SmiCsv::take_reasons(int wide_gpu) {
   }
   if (!any) return;
   table_.set(kReasons, bits);
-  columns_seen_[slot(kReasons)] = "clocks_event_reasons.*";
+  states_[device].columns[slot(kReasons)] = "clocks_event_reasons.*";
 }
 
 void SmiCsv::take_fixed(std::size_t device, const LayoutColumn& column, std::string_view text) {
@@ -563,7 +602,7 @@ tl::unexpected<core::Error> SmiCsv::refuse() const {
     return refused(
         fmt::format("line {}: no column of {} holds a time; say how far apart the rows are with --interval, "
                     "e.g. --interval 1s",
-                    untimed_line_, in_quotes(first_text_)));
+                    untimed_line_, in_quotes(untimed_header_)));
   if (unread_table_) return refused(*unread_table_);
   for (const auto& diagnostic : notes_.finish())
     if (diagnostic.line > 0 &&
@@ -583,15 +622,17 @@ core::Result<ImportedFile> SmiCsv::finish() {
   judge_power();
   ImportedFile imported{.rows = rows_};
   auto& run = imported.run;
-  const auto findings = table_.finish(run, clock_.whole_seconds() && layout_->time);
+  const auto findings = table_.finish(run, clock_.whole_seconds() && timed_);
   const bool any = std::ranges::any_of(run.series, [](const auto& s) { return !s.columns.empty(); });
+  if (!any && power_refused_)
+    return core::fail(core::Errc::unusable_input, fmt::format("line {}: {}", first_table_line_, *power_refused_));
   if (!any) {
     for (const auto& diagnostic : notes_.finish())
       if (diagnostic.line > 0)
         return core::fail(core::Errc::unusable_input,
                           fmt::format("line {}: {}; no other reading is left", diagnostic.line, diagnostic.message));
     return core::fail(core::Errc::unusable_input,
-                      fmt::format("line {}: {} rows, but not one reading in them", layout_->line, rows_));
+                      fmt::format("line {}: {} rows, but not one reading in them", first_table_line_, rows_));
   }
   describe_findings(findings);
   run.events = std::move(events_);
@@ -612,14 +653,15 @@ void SmiCsv::judge_power() {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     const double typical = static_cast<double>(*middle) * row.step;
-    const auto& column = columns_seen_[slot(metric)];
+    const auto column = column_of(0, metric);
     if (typical > kMostPlausibleWatts) {
       table_.drop(metric);
-      notes_.add(
-          {}, layout_->line,
-          fmt::format("column {} holds {:.0f} W in the middle, more than any GPU ({:.0f} W), so its unit is not W "
-                      "and it is not used; if it is milliwatt, say --unit {}=mW",
-                      in_quotes(column), typical, kMostPlausibleWatts, column));
+      power_refused_ = fmt::format(
+          "column {} holds {:.0f} W in the middle, more than any GPU ({:.0f} W), so its unit is not W and it is not "
+          "used; "
+          "if it is milliwatt, say --unit {}=mW",
+          in_quotes(column), typical, kMostPlausibleWatts, column);
+      notes_.add({}, first_table_line_, *power_refused_);
     } else if (const auto gone = table_.drop_above(metric, std::llround(kGlitchWatts / row.step)); gone > 0) {
       notes_.note(fmt::format("{} values of column {} are above {:.0f} W and taken as missing", gone, in_quotes(column),
                               kGlitchWatts));
@@ -645,8 +687,9 @@ void SmiCsv::fill_enforced_limit(record::Run& run) const {
 
 void SmiCsv::describe(record::Run& run) const {
   for (auto& quality : run.quality) {
-    auto column = columns_seen_[slot(quality.metric)];
-    if (column.empty() && quality.metric == kLimitEnforced) column = columns_seen_[slot(kLimitRequested)];
+    auto column = column_of(record::number(quality.device), quality.metric);
+    if (column.empty() && quality.metric == kLimitEnforced)
+      column = column_of(record::number(quality.device), kLimitRequested);
     quality.source = fmt::format("column {} of {}", column, name_);
     if (record::info(quality.metric).name.starts_with("power_module")) quality.scope = "module";
     const auto& gpu = run.device(quality.device).name;
@@ -660,12 +703,12 @@ void SmiCsv::describe(record::Run& run) const {
   }
   run.set(record::meta::kWhere, std::string(name_of(record::Where::imported)));
   run.set(record::meta::kClock, std::string("wall"));
-  run.set(record::meta::kZoneKnown, std::string(layout_->time && clock_.zone_known() ? "1" : "0"));
+  run.set(record::meta::kZoneKnown, std::string(timed_ && clock_.zone_known() ? "1" : "0"));
   run.set(record::meta::kSource, name_);
   run.set(record::meta::kComplete, std::string(cut_off_ ? "0" : "1"));
   run.set("import_format", std::string("nvidia-smi csv"));
   run.set("import_rows", static_cast<std::int64_t>(rows_));
-  if (!layout_->time || !clock_.is_absolute()) run.set("import_time", std::string("relative"));
+  if (!timed_ || !clock_.is_absolute()) run.set("import_time", std::string("relative"));
   std::int64_t interval = 0;
   for (const auto& series : run.series) interval = std::max(interval, median_step(series.time_ns));
   if (interval > 0) run.set(record::meta::kInterval, interval);
@@ -689,24 +732,24 @@ void SmiCsv::describe_findings(const TableFindings& findings) {
   if (foreign_rows_ > 0) notes_.note(fmt::format("{} rows of process and page tables are not read", foreign_rows_));
   if (other_lines_ > 0) notes_.note(fmt::format("{} lines are no rows of GPU readings", other_lines_));
   if (untimed_rows_ > 0) notes_.note(fmt::format("{} rows of a table without time are not read", untimed_rows_));
-  if (!layout_->time) notes_.note("holds no times: rows are placed by --interval, from 1970-01-01 on");
-  if (layout_->time && options_.interval) notes_.note("has a time column, so --interval is not used");
-  if (layout_->time && clock_.is_absolute() && !clock_.zone_known())
+  if (!timed_) notes_.note("holds no times: rows are placed by --interval, from 1970-01-01 on");
+  if (timed_ && options_.interval) notes_.note("has a time column, so --interval is not used");
+  if (timed_ && clock_.is_absolute() && !clock_.zone_known())
     notes_.note("writes local time without its zone; it is read as UTC (--utc-offset gives the zone)");
-  if (layout_->time && !clock_.is_absolute()) notes_.note("holds no dates: its times count from 1970-01-01");
+  if (timed_ && !clock_.is_absolute()) notes_.note("holds no dates: its times count from 1970-01-01");
 }
 
 }  // namespace
 
 bool may_be_text(const LineReader& lines) {
   if (lines.encoding() != Encoding::bytes) return true;
-  std::size_t control = 0;
-  for (const char c : lines.head()) {
-    const auto byte = static_cast<unsigned char>(c);
-    control += byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\x1b' ? 1 : 0;
-  }
+  const auto control = [](std::string_view bytes) {
+    return static_cast<std::size_t>(std::ranges::count_if(bytes, [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\x1b';
+    }));
+  };
   // A text whose tail a crash left as NULs is still text; a binary file shows its bytes from the start.
-  return control * 10 <= lines.head().size() || lines.head().find('\0') > 64;
+  return control(lines.head()) * 10 <= lines.head().size() || control(lines.head().substr(0, 64)) == 0;
 }
 
 core::Result<ImportedFile> read_smi_csv(LineReader& lines, const std::string& name, const ImportOptions& options,

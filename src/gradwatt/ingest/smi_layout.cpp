@@ -52,7 +52,7 @@ void settle_bare(ColumnMeaning& column, std::string_view file_name, std::vector<
     if (lower.find(row.word) == std::string::npos) continue;
     adopt(row.column);
     notes.push_back(fmt::format("column {} says no more than its GPU; taken as {} in {} because of the file's name",
-                                in_quotes(column.name), row.column, column.unit));
+                                in_quotes(column.name), row.column, column.unit == "w" ? "W" : column.unit));
     return;
   }
   notes.push_back(
@@ -150,6 +150,12 @@ std::optional<std::vector<ColumnMeaning>> header_cells(std::string_view line, ch
     meanings.push_back(meaning_of(cell));
   }
   if (meanings.size() == 1) return is_lone_header(meanings[0]) ? std::optional(meanings) : std::nullopt;
+  const bool timed = std::ranges::any_of(meanings, [](const auto& m) { return m.role == Role::time; });
+  // "MEMORY, TEMPERATURE, POWER" may be prose: without a time, some name must be nvidia-smi's own or carry a unit.
+  const bool certain = std::ranges::any_of(meanings, [](const auto& m) {
+    return !m.written_unit.empty() || (m.official && m.name.find_first_of("._") != std::string::npos);
+  });
+  if (!timed && !certain) return std::nullopt;
   const bool reads = std::ranges::any_of(meanings, is_reading, &ColumnMeaning::role);
   if (known_columns(meanings) < (reads ? 1U : 2U)) return std::nullopt;
   return meanings;
