@@ -1,0 +1,84 @@
+// Entry point for fuzzing everything that `gradwatt import` reads: any bytes must give a sound run or a refusal in
+// words.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "gradwatt/ingest/import.hpp"
+
+namespace {
+
+using namespace gradwatt;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "broken promise: %s\n", what);
+  std::abort();
+}
+
+bool is_plausible(const record::Metric& metric, double value) {
+  if (metric.unit == "c") return value > -300 && value < 300;
+  return value >= 0 && value < 1e19;
+}
+
+void check_column(const record::DeviceSeries& series, const record::Column& column) {
+  require(column.values.size() == series.size(), "a column is as long as its time axis");
+  require(column.raw.empty() || column.raw.size() == series.size(), "raw values are as many as rows");
+  const auto& metric = record::info(column.metric);
+  std::int64_t last = 0;
+  for (std::size_t i = 0; i < column.values.size(); ++i) {
+    if (!column.has(i)) continue;
+    require(is_plausible(metric, column.at(i).value()), "no negative or absurd value is a reading");
+    if (metric.type != record::MetricType::counter) continue;
+    require(column.values[i] >= last, "a counter's total never falls");
+    last = column.values[i];
+  }
+}
+
+void check(const ingest::Imported& imported) {
+  const auto& run = imported.run;
+  require(imported.rows > 0, "an imported file has rows");
+  require(!run.devices.empty() && !run.series.empty(), "an imported file has a device with samples");
+  require(run.where() == record::Where::imported, "it says that it was imported");
+  std::size_t samples = 0;
+  for (const auto& series : run.series) {
+    require(record::number(series.device) < run.devices.size(), "a series belongs to a device");
+    samples += series.size();
+    for (std::size_t i = 1; i < series.size(); ++i)
+      require(series.time_ns[i - 1] < series.time_ns[i], "times increase");
+    for (const auto& column : series.columns) {
+      check_column(series, column);
+      require(run.find_quality(series.device, column.metric) != nullptr, "every series has its quality");
+    }
+  }
+  require(samples >= imported.rows, "every row is a sample");
+  for (const auto& event : run.events) require(!event.device || *event.device < run.devices.size(), "events fit");
+  for (const auto& diagnostic : imported.diagnostics) require(!diagnostic.message.empty(), "diagnostics speak");
+}
+
+/// The first byte picks what the user said beside the file.
+ingest::ImportOptions options_of(std::uint8_t choice) {
+  ingest::ImportOptions options;
+  if ((choice & 1U) != 0) options.interval = std::chrono::seconds(1);
+  if ((choice & 2U) != 0) options.columns = {"timestamp", "index", "power.draw", "utilization.gpu"};
+  if ((choice & 4U) != 0) options.units = {{"power.draw", "mW"}};
+  if ((choice & 8U) != 0) options.utc_offset = std::chrono::minutes(-90);
+  return options;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const auto imported = ingest::import_text((data[0] & 16U) != 0 ? "power.csv" : "log.txt", text, options_of(data[0]));
+  if (imported) {
+    check(*imported);
+  } else {
+    require(imported.error().code == core::Errc::unusable_input, "a refusal says unusable input");
+    require(imported.error().message.find("line ") != std::string::npos, "a refusal names the line");
+  }
+  return 0;
+}
