@@ -80,8 +80,7 @@ FieldAnswer power_field(const FakeDevice& d, unsigned id, unsigned scope_id) {
   const double mw = average ? average_mw(d) : instant_mw(d);
   if (scope_id == scope::kGpu) return {offered, ValueType::u32, mw, "power"};
   if (scope_id == scope::kMemory) return {offered && model.memory_power, ValueType::u32, mw * memory_share_of_power()};
-  if (scope_id == scope::kModule)
-    return {offered && model.module_power, ValueType::u32, mw + module_extra_w() * 1e3};
+  if (scope_id == scope::kModule) return {offered && model.module_power, ValueType::u32, mw + module_extra_w() * 1e3};
   return {};
 }
 
@@ -405,7 +404,8 @@ FAKE Return nvmlDeviceGetMaxClockInfo(DeviceHandle handle, ClockType type, unsig
 FAKE Return nvmlDeviceGetCurrentClocksEventReasons(DeviceHandle handle, std::uint64_t* out) {
   const auto* d = find(handle);
   const bool offered = whole(d) && !model_of(*d).vgpu;
-  return answer("nvmlDeviceGetCurrentClocksEventReasons", d, offered, offered ? setting(*d, "event_reasons", 0) : 0, out);
+  return answer("nvmlDeviceGetCurrentClocksEventReasons", d, offered, offered ? setting(*d, "event_reasons", 0) : 0,
+                out);
 }
 FAKE Return nvmlDeviceGetCurrentClocksThrottleReasons(DeviceHandle handle, std::uint64_t* out) {
   return nvmlDeviceGetCurrentClocksEventReasons(handle, out);
@@ -425,7 +425,9 @@ FAKE Return nvmlDeviceGetTemperatureV(DeviceHandle handle, TemperatureV1* out) {
 FAKE Return nvmlDeviceGetTemperatureThreshold(DeviceHandle handle, TemperatureThreshold which, unsigned* out) {
   const auto* d = find(handle);
   const bool offered = whole(d) && !model_of(*d).vgpu && which != TemperatureThreshold::memory_max;
-  const double celsius = which == TemperatureThreshold::shutdown ? 92 : which == TemperatureThreshold::slowdown ? 89 : 87;
+  const double celsius = which == TemperatureThreshold::shutdown   ? 92
+                         : which == TemperatureThreshold::slowdown ? 89
+                                                                   : 87;
   return answer("nvmlDeviceGetTemperatureThreshold", d, offered, celsius, out);
 }
 FAKE Return nvmlDeviceGetMarginTemperature(DeviceHandle handle, MarginTemperatureV1* out) {

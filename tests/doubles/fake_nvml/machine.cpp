@@ -54,8 +54,8 @@ Return Machine::start() {
   for (std::size_t g = 0; g < script_.gpus.size(); ++g) {
     devices_.push_back(std::make_unique<FakeDevice>(FakeDevice{g, {}, 0, make_uuid("GPU", g, 0)}));
     for (std::size_t s = 0; s < script_.gpus[g].mig.size(); ++s)
-      devices_.push_back(std::make_unique<FakeDevice>(
-          FakeDevice{g, s, static_cast<unsigned>(s + 1), make_uuid("MIG", g, s + 1)}));
+      devices_.push_back(
+          std::make_unique<FakeDevice>(FakeDevice{g, s, static_cast<unsigned>(s + 1), make_uuid("MIG", g, s + 1)}));
   }
   start_ns_ = now_ns();
   const Return code = enter("nvmlInit", nullptr);
@@ -112,8 +112,7 @@ void Machine::distort(FakeAnswer& answer, std::string_view target, std::string_v
     if (fault.target == "*" || !applies(fault, target, alias, &device, occurrence)) continue;
     if (fault.kind == FakeFault::Kind::return_code) answer.code = static_cast<Return>(std::llround(fault.number));
     if (fault.kind == FakeFault::Kind::value) answer.number = fault.number;
-    if (fault.kind == FakeFault::Kind::type)
-      answer.type = static_cast<nvml::ValueType>(std::llround(fault.number));
+    if (fault.kind == FakeFault::Kind::type) answer.type = static_cast<nvml::ValueType>(std::llround(fault.number));
   }
 }
 
@@ -143,6 +142,9 @@ double Machine::energy_mj(const FakeDevice& device, bool module) const {
   for (const FakeFault& fault : script_.faults) {
     if (fault.gpu && *fault.gpu != device.gpu) continue;
     const auto begin = start_ns_ + fault.begin_ns;
+    // The wrap falls on the begin of the window: before it the counter is near the end of its range.
+    if (fault.kind == FakeFault::Kind::wrap)
+      mj += (now < begin ? fault.number : 0) - true_energy_mj(device, module, begin);
     if (!in_window(fault, now)) continue;
     switch (fault.kind) {
       case FakeFault::Kind::reset:
@@ -153,9 +155,6 @@ double Machine::energy_mj(const FakeDevice& device, bool module) const {
         break;
       case FakeFault::Kind::stuck:
         mj = true_energy_mj(device, module, begin);
-        break;
-      case FakeFault::Kind::wrap:
-        mj = std::fmod(mj, fault.number);
         break;
       default:
         break;

@@ -38,7 +38,7 @@ struct FakeFault {
   Kind kind = Kind::return_code;
   std::string target;  ///< function base name, "field:ID:SCOPE", "gpm:ID", or an alias: energy, power, "*"
   double number = 0;
-  std::optional<std::size_t> gpu;  ///< nothing: all
+  std::optional<std::size_t> gpu;                                                ///< nothing: all
   std::int64_t begin_ns = 0, end_ns = std::numeric_limits<std::int64_t>::max();  ///< since nvmlInit
   std::int64_t first_call = 1, last_call = std::numeric_limits<std::int64_t>::max();
 };

@@ -23,8 +23,11 @@ struct Row {
   record::MetricId metric;
   std::int64_t low, high;
 };
-// Power of exactly 0 W is no reading of a GPU that answers: drivers give it where the sensor is missing.
+// Power of exactly 0 W, or an energy counter of exactly 0, is no reading of a GPU that answers: drivers give it where
+// the sensor is missing. (A real counter shows 0 for the first tenth of a second after the driver was loaded.)
 constexpr auto kFixed = std::to_array<Row>({
+    {metric::kEnergy, 1, kAnything},
+    {metric::kEnergyModule, 1, kAnything},
     {metric::kUtilization, 0, 1000},
     {metric::kMemoryUtilization, 0, 1000},
     {metric::kSmActive, 0, 1000},
