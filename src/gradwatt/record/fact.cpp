@@ -49,6 +49,13 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"gpu.shared_share", "", "device", "share of the parent GPU by SM count of a MIG slice"},
     {"host.governor", "", "host", "CPU frequency governor"},
     {"host.cpus_allowed", "", "host", "CPUs that the job may use"},
+    {"host.cpuset_cpus", "", "host", "CPUs in the cpuset of the job's control group"},
+    {"host.cpu_quota", "", "host", "CPUs' worth of time that the tightest quota of the job's control groups allows"},
+    {"host.cpu_budget", "", "host", "CPUs' worth of time that the job may use: quota or CPUs allowed, the smaller"},
+    {"host.cgroup_version", "", "host", "control groups of the job: v1, v2, hybrid or none"},
+    {"host.memory_bytes", "bytes", "host", "memory of the host"},
+    {"host.memory_limit_bytes", "bytes", "host", "tightest memory limit of the job's control groups"},
+    {"host.shm_bytes", "bytes", "host", "size of /dev/shm"},
 });
 
 constexpr bool names_are_unique() {

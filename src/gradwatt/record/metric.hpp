@@ -132,6 +132,7 @@ inline constexpr auto kMetrics = std::to_array<Metric>({
     {job, "processes", "count", "count", 1, gauge, sum, "processes of the job"},
     {job, "threads", "count", "count", 1, gauge, sum, "threads of the job"},
     {job, "cpu_wait", "s", "ns", 1e-9, counter, sum, "time that the job's threads were runnable but had no CPU"},
+    {job, "cpu_throttled", "s", "us", 1e-6, counter, max, "time that the CPU quota of the control group held the job"},
     {job, "read", "bytes", "bytes", 1, counter, sum, "bytes that the job's processes read from storage"},
     {job, "written", "bytes", "bytes", 1, counter, sum, "bytes that the job's processes wrote to storage"},
     {job, "threads_running", "count", "count", 1, gauge, sum, "threads of the job running or runnable (census)"},

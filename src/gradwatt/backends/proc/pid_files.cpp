@@ -1,0 +1,83 @@
+#include "gradwatt/backends/proc/pid_files.hpp"
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "gradwatt/core/text.hpp"
+
+namespace gradwatt::proc {
+namespace {
+
+// Fields of /proc/PID/stat as proc(5) numbers them, counted from the state (3), the first after the command name.
+constexpr std::size_t kParent = 4 - 3, kUserTime = 14 - 3, kSystemTime = 15 - 3, kReapedUser = 16 - 3,
+                      kReapedSystem = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3, kResident = 24 - 3;
+
+/// "read_bytes: 4096" -> 4096, for the line of that name.
+std::optional<std::int64_t> line_value(std::string_view text, std::string_view name) {
+  for (const auto line : core::split(text, '\n'))
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(':'))
+      return core::parse_int(line.substr(name.size() + 1));
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PidStat> parse_pid_stat(std::string_view text) {
+  const auto name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  const auto fields = core::split_words(text.substr(name_end + 1));
+  if (fields.size() <= kResident) return std::nullopt;
+  bool good = true;
+  const auto number = [&](std::size_t i) {
+    const auto value = core::parse_int(fields[i]);
+    good = good && value.has_value();
+    return value.value_or(0);
+  };
+  PidStat stat;
+  stat.state = fields[0].front();
+  stat.parent = static_cast<pid_t>(number(kParent));
+  stat.own_ticks = number(kUserTime) + number(kSystemTime);
+  stat.reaped_ticks = number(kReapedUser) + number(kReapedSystem);
+  stat.threads = number(kThreads);
+  stat.resident_pages = number(kResident);
+  stat.start_ticks = static_cast<std::uint64_t>(number(kStart));
+  return good ? std::optional(stat) : std::nullopt;
+}
+
+core::Result<PidStat> read_pid_stat(const core::FileTree& tree, pid_t pid) {
+  const auto text = tree.read(fmt::format("proc/{}/stat", pid));
+  if (!text) return core::fail(text.error());
+  if (const auto stat = parse_pid_stat(*text)) return *stat;
+  return core::fail(core::Errc::unusable_input, fmt::format("/proc/{}/stat is not in the known form", pid));
+}
+
+core::Result<PidIo> read_pid_io(const core::FileTree& tree, pid_t pid) {
+  const auto text = tree.read(fmt::format("proc/{}/io", pid));
+  if (!text) return core::fail(text.error());
+  const auto read = line_value(*text, "read_bytes");
+  const auto written = line_value(*text, "write_bytes");
+  if (!read || !written)
+    return core::fail(core::Errc::unusable_input, fmt::format("/proc/{}/io has no read_bytes and write_bytes", pid));
+  return PidIo{*read, *written};
+}
+
+std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) {
+  const auto fields = core::split_words(schedstat);
+  return fields.size() >= 2 ? core::parse_int(fields[1]) : std::nullopt;
+}
+
+std::vector<pid_t> list_pids(const core::FileTree& tree) {
+  std::vector<pid_t> pids;
+  const auto close = [](DIR* folder) { ::closedir(folder); };
+  const std::unique_ptr<DIR, decltype(close)> folder(::opendir(tree.path("proc").c_str()), close);
+  if (!folder) return pids;
+  while (const auto* entry = ::readdir(folder.get()))
+    if (const auto pid = core::parse_int(entry->d_name)) pids.push_back(static_cast<pid_t>(*pid));
+  std::ranges::sort(pids);
+  return pids;
+}
+
+}  // namespace gradwatt::proc

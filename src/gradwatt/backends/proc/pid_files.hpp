@@ -1,0 +1,44 @@
+// The files of one process under /proc, as numbers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "gradwatt/core/file_tree.hpp"
+
+namespace gradwatt::proc {
+
+/// /proc/PID/stat. Times are in the kernel's user ticks (sysconf(_SC_CLK_TCK) a second).
+struct PidStat {
+  char state = '?';
+  pid_t parent = 0;
+  std::int64_t own_ticks = 0;     ///< CPU time of its threads, ended ones included
+  std::int64_t reaped_ticks = 0;  ///< CPU time of children that it waited for, and of theirs
+  std::int64_t threads = 0;
+  std::int64_t resident_pages = 0;
+  std::uint64_t start_ticks = 0;  ///< since boot: with the pid it names the process for good
+
+  [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
+};
+/// The command name may hold spaces, parentheses and line breaks.
+[[nodiscard]] std::optional<PidStat> parse_pid_stat(std::string_view text);
+[[nodiscard]] core::Result<PidStat> read_pid_stat(const core::FileTree& tree, pid_t pid);
+
+/// /proc/PID/io: what went to or came from storage, not the page cache; children that were waited for are included.
+struct PidIo {
+  std::int64_t read_bytes = 0;
+  std::int64_t written_bytes = 0;
+};
+[[nodiscard]] core::Result<PidIo> read_pid_io(const core::FileTree& tree, pid_t pid);
+
+/// Time in ns that a thread was runnable without a CPU: second figure of schedstat.
+[[nodiscard]] std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat);
+
+/// All process ids of the tree, ascending.
+[[nodiscard]] std::vector<pid_t> list_pids(const core::FileTree& tree);
+
+}  // namespace gradwatt::proc

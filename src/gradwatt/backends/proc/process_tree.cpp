@@ -1,0 +1,216 @@
+#include "gradwatt/backends/proc/process_tree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "gradwatt/core/text.hpp"
+
+namespace gradwatt::proc {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kShortestScanPause = 1s;
+// A scan may take this share of the time: on hosts with many processes it comes less often.
+constexpr int kScanPausePerCost = 500;
+// Above this many processes storage bytes are read in every fourth round only: /proc/PID/io costs as much as stat.
+constexpr std::size_t kManyProcesses = 50;
+constexpr std::uint64_t kIoRounds = 4;
+constexpr std::uint64_t kGraveRounds = 3;
+
+/// The newest process id that the kernel gave out: while it stands still no process was born.
+std::string newest_pid(const core::FileTree& tree) {
+  const auto text = tree.read("proc/loadavg");
+  if (!text) return {};
+  const auto words = core::split_words(*text);
+  return words.empty() ? std::string() : std::string(words.back());
+}
+
+}  // namespace
+
+void ProcessTree::Ledger::take(std::int64_t& amount) {
+  for (auto* rise : {&rise_before, &rise_now}) {
+    const auto matched = std::min(*rise, amount);
+    *rise -= matched;
+    amount -= matched;
+  }
+}
+
+ProcessTree::ProcessTree(core::FileTree tree, const core::Clock& clock, core::Duration budget)
+    : tree_(std::move(tree)), clock_(clock), budget_(budget) {}
+
+void ProcessTree::set_roots(const std::vector<pid_t>& roots) {
+  const std::set<pid_t> wanted(roots.begin(), roots.end());
+  if (wanted == roots_) return;
+  roots_ = wanted;
+  scan_unfinished_ = true;
+}
+
+void ProcessTree::update() {
+  const auto begin = clock_.now();
+  const auto deadline = begin + budget_;
+  const auto newest = newest_pid(tree_);
+  const bool born = newest.empty() || newest != last_pid_;
+  if (scan_unfinished_ || (born && begin >= next_scan_)) {
+    last_pid_ = newest;
+    scan(deadline);
+    const auto cost = clock_.now() - begin;
+    next_scan_ = begin + std::max<core::Duration>(kShortestScanPause, kScanPausePerCost * cost);
+  }
+  visit_in_turn(deadline);
+  publish();
+}
+
+void ProcessTree::scan(core::Instant deadline) {
+  const auto pids = list_pids(tree_);
+  forget_gone(pids);
+  scan_unfinished_ = false;
+  for (const pid_t pid : pids) {
+    if (processes_.contains(pid) || others_.contains(pid)) continue;
+    if (const auto stat = read_pid_stat(tree_, pid)) others_.emplace(pid, stat->parent);
+    if (clock_.now() < deadline) continue;
+    scan_unfinished_ = true;
+    break;
+  }
+  adopt_descendants();
+}
+
+void ProcessTree::forget_gone(const std::vector<pid_t>& pids) {
+  const auto there = [&](pid_t pid) { return std::ranges::binary_search(pids, pid); };
+  std::erase_if(others_, [&](const auto& entry) { return !there(entry.first); });
+  std::vector<pid_t> gone;
+  for (const auto& [pid, process] : processes_)
+    if (!there(pid)) gone.push_back(pid);
+  for (const pid_t pid : gone) retire(pid);
+}
+
+void ProcessTree::adopt_descendants() {
+  for (bool grew = true; grew;) {
+    std::vector<std::pair<pid_t, pid_t>> ours;
+    for (const auto& [pid, parent] : others_)
+      if (roots_.contains(pid) || processes_.contains(parent)) ours.emplace_back(pid, parent);
+    for (const auto& [pid, parent] : ours) adopt(pid, parent);
+    grew = !ours.empty();
+  }
+}
+
+void ProcessTree::adopt(pid_t pid, pid_t parent) {
+  others_.erase(pid);
+  Process process;
+  process.parent = parent;
+  if (!refresh(pid, process, true)) return;
+  processes_[pid] = process;
+}
+
+void ProcessTree::visit_in_turn(core::Instant deadline) {
+  if (processes_.empty()) return;
+  const bool with_io = processes_.size() <= kManyProcesses || round_ % kIoRounds == 0;
+  std::size_t left = processes_.size();  // never more than one round a tick
+  while (left-- > 0 && !processes_.empty()) {
+    auto it = processes_.lower_bound(next_);
+    if (it == processes_.end()) it = processes_.begin();
+    const pid_t pid = it->first;
+    next_ = pid + 1;
+    if (!refresh(pid, it->second, with_io)) retire(pid);
+    if (processes_.lower_bound(next_) == processes_.end()) {
+      end_round();
+      return;
+    }
+    if (clock_.now() >= deadline) return;
+  }
+}
+
+void ProcessTree::end_round() {
+  next_ = 0;
+  ++round_;
+  for (auto& [pid, process] : processes_)
+    for (auto& ledger : process.ledgers) ledger.rise_before = std::exchange(ledger.rise_now, 0);
+  std::erase_if(graves_, [&](const auto& entry) { return entry.second.round + kGraveRounds < round_; });
+}
+
+bool ProcessTree::refresh(pid_t pid, Process& process, bool with_io) {
+  const auto stat = read_pid_stat(tree_, pid);
+  if (!stat) return false;
+  if (process.seen && stat->start_ticks != process.start_ticks) return false;
+  auto& cpu = process.ledgers[kCpu];
+  if (process.seen) cpu.rise_now += std::max<std::int64_t>(0, stat->reaped_ticks - process.reaped_ticks);
+  cpu.value = std::max(cpu.value, stat->own_ticks + stat->reaped_ticks);
+  process.seen = true;
+  process.start_ticks = stat->start_ticks;
+  process.reaped_ticks = stat->reaped_ticks;
+  process.parent = stat->parent;
+  process.ended = stat->ended();
+  process.threads = stat->threads;
+  process.resident_pages = stat->resident_pages;
+  if (!with_io) return true;
+  const auto io = read_pid_io(tree_, pid);
+  if (!io) return true;  // another user's process; its time still counts
+  io_known_ = true;
+  for (const auto& [account, bytes] : {std::pair{kRead, io->read_bytes}, std::pair{kWritten, io->written_bytes}}) {
+    auto& ledger = process.ledgers[account];
+    if (process.io_seen) ledger.rise_now += std::max<std::int64_t>(0, bytes - ledger.value);
+    ledger.value = std::max(ledger.value, bytes);
+  }
+  process.io_seen = true;
+  return true;
+}
+
+void ProcessTree::retire(pid_t pid) {
+  const auto it = processes_.find(pid);
+  if (it == processes_.end()) return;
+  const Process gone = it->second;
+  processes_.erase(it);
+  graves_[pid] = {gone.parent, round_};
+  auto* heir = living_ancestor(gone.parent);
+  for (std::size_t i = 0; i < kAccounts; ++i) {
+    auto amount = gone.ledgers[i].value;
+    if (heir != nullptr) heir->ledgers[i].take(amount);
+    ended_[i] += amount;
+  }
+}
+
+ProcessTree::Process* ProcessTree::living_ancestor(pid_t pid) {
+  // The bound is against a loop of graves after pids were given out again.
+  for (std::size_t steps = 0; steps <= processes_.size() + graves_.size(); ++steps) {
+    if (const auto it = processes_.find(pid); it != processes_.end()) {
+      if (refresh(pid, it->second, true)) return &it->second;
+      retire(pid);
+    }
+    const auto grave = graves_.find(pid);
+    if (grave == graves_.end()) return nullptr;
+    pid = grave->second.parent;
+  }
+  return nullptr;
+}
+
+void ProcessTree::publish() {
+  auto sums = ended_;
+  for (const auto& [pid, process] : processes_)
+    for (std::size_t i = 0; i < kAccounts; ++i) sums[i] += process.ledgers[i].value;
+  for (std::size_t i = 0; i < kAccounts; ++i) published_[i] = std::max(published_[i], sums[i]);
+}
+
+ProcessTree::Totals ProcessTree::totals() const {
+  Totals totals;
+  totals.cpu_ticks = published_[kCpu];
+  if (io_known_) {
+    totals.read_bytes = published_[kRead];
+    totals.written_bytes = published_[kWritten];
+  }
+  for (const auto& [pid, process] : processes_) {
+    if (process.ended) continue;
+    ++totals.processes;
+    totals.threads += process.threads;
+    totals.resident_pages += process.resident_pages;
+  }
+  return totals;
+}
+
+std::vector<std::pair<pid_t, pid_t>> ProcessTree::processes() const {
+  std::vector<std::pair<pid_t, pid_t>> list;
+  for (const auto& [pid, process] : processes_)
+    if (!process.ended) list.emplace_back(pid, process.parent);
+  return list;
+}
+
+}  // namespace gradwatt::proc

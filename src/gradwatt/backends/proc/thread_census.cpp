@@ -1,0 +1,86 @@
+#include "gradwatt/backends/proc/thread_census.hpp"
+
+#include <fmt/format.h>
+
+#include "gradwatt/backends/proc/pid_files.hpp"
+
+namespace gradwatt::proc {
+
+ThreadCensus::ThreadCensus(core::FileTree tree, const core::Clock& clock) : tree_(std::move(tree)), clock_(clock) {}
+
+void ThreadCensus::begin(std::vector<std::pair<pid_t, pid_t>> processes) {
+  processes_ = std::move(processes);
+  next_ = 0;
+  counts_ = {};
+  ++census_;
+  under_way_ = true;
+}
+
+std::optional<ThreadCensus::Counts> ThreadCensus::advance(core::Duration budget) {
+  if (!under_way_) return std::nullopt;
+  const auto deadline = clock_.now() + budget;
+  while (next_ < processes_.size()) {
+    const auto [pid, parent] = processes_[next_++];
+    visit(pid, parent);
+    if (clock_.now() >= deadline && next_ < processes_.size()) return std::nullopt;
+  }
+  under_way_ = false;
+  return finish();
+}
+
+void ThreadCensus::visit(pid_t pid, pid_t parent) {
+  for (const auto& thread : tree_.list(fmt::format("proc/{}/task", pid))) visit_thread(pid, thread);
+  const auto& own = program(pid);
+  if (own.name == "pt_data_worker") {
+    ++counts_.workers;
+    return;
+  }
+  const bool python = own.name.starts_with("python") || own.name.starts_with("pt_main");
+  if (python && !own.command_line.empty() && programs_.contains(parent) &&
+      programs_.at(parent).command_line == own.command_line)
+    ++counts_.workers;
+}
+
+void ThreadCensus::visit_thread(pid_t pid, const std::string& thread) {
+  const auto folder = fmt::format("proc/{}/task/{}", pid, thread);
+  const auto text = tree_.read(folder + "/stat");
+  const auto stat = text ? parse_pid_stat(*text) : std::nullopt;
+  if (!stat || stat->ended()) return;
+  if (stat->state == 'R')
+    ++counts_.running;
+  else if (stat->state == 'D')
+    ++counts_.blocked;
+  else
+    ++counts_.sleeping;
+  const auto schedstat = tree_.read(folder + "/schedstat");
+  const auto delay = schedstat ? parse_run_delay_ns(*schedstat) : std::nullopt;
+  if (!delay) return;
+  delay_known_ = true;
+  auto& known = threads_[thread];
+  if (*delay < known.delay_ns) ended_delay_ns_ += known.delay_ns;  // the id names a new thread
+  known = {*delay, census_};
+}
+
+const ThreadCensus::Program& ThreadCensus::program(pid_t pid) {
+  auto& program = programs_[pid];
+  // Names change after the start (the worker names itself), so they are read at each census.
+  program.name = tree_.read(fmt::format("proc/{}/comm", pid)).value_or("");
+  program.command_line = tree_.read(fmt::format("proc/{}/cmdline", pid)).value_or("");
+  program.census = census_;
+  return program;
+}
+
+ThreadCensus::Counts ThreadCensus::finish() {
+  std::int64_t delay_ns = 0;
+  std::erase_if(threads_, [&](const auto& entry) {
+    if (entry.second.census == census_) return false;
+    ended_delay_ns_ += entry.second.delay_ns;
+    return true;
+  });
+  std::erase_if(programs_, [&](const auto& entry) { return entry.second.census != census_; });
+  for (const auto& [id, thread] : threads_) delay_ns += thread.delay_ns;
+  if (delay_known_) counts_.cpu_wait_ns = ended_delay_ns_ + delay_ns;
+  return counts_;
+}
+
+}  // namespace gradwatt::proc

@@ -1,0 +1,66 @@
+// What the job's threads are doing: the expensive look into /proc/PID/task, taken rarely and in pieces that fit a tick.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "gradwatt/core/clock.hpp"
+#include "gradwatt/core/file_tree.hpp"
+
+namespace gradwatt::proc {
+
+class ThreadCensus {
+ public:
+  struct Counts {
+    std::int64_t running = 0;   ///< running or runnable
+    std::int64_t sleeping = 0;  ///< asleep, stopped or idle
+    std::int64_t blocked = 0;   ///< uninterruptible wait
+    /// Data-loader workers: processes that name themselves pt_data_worker, and Python processes that were forked off
+    /// another one of the job and never started a program of their own (same command line as their parent).
+    std::int64_t workers = 0;
+    /// Time that threads were runnable without a CPU, ended ones with what was last seen of them. Only grows.
+    /// Nothing: this kernel keeps no schedstat.
+    std::optional<std::int64_t> cpu_wait_ns;
+  };
+
+  ThreadCensus(core::FileTree tree, const core::Clock& clock);
+
+  /// Begins a census of these processes (pid, parent); one under way is dropped.
+  void begin(std::vector<std::pair<pid_t, pid_t>> processes);
+  [[nodiscard]] bool under_way() const { return under_way_; }
+  /// Works for `budget`, at least one process; the counts once all are visited.
+  [[nodiscard]] std::optional<Counts> advance(core::Duration budget);
+
+ private:
+  struct Thread {
+    std::int64_t delay_ns = 0;
+    std::uint64_t census = 0;
+  };
+  struct Program {
+    std::string name, command_line;
+    std::uint64_t census = 0;
+  };
+  void visit(pid_t pid, pid_t parent);
+  void visit_thread(pid_t pid, const std::string& thread);
+  const Program& program(pid_t pid);
+  Counts finish();
+
+  core::FileTree tree_;
+  const core::Clock& clock_;
+  std::vector<std::pair<pid_t, pid_t>> processes_;
+  std::size_t next_ = 0;
+  bool under_way_ = false;
+  std::uint64_t census_ = 0;
+  Counts counts_;
+  bool delay_known_ = false;
+  std::unordered_map<std::string, Thread> threads_;
+  std::unordered_map<pid_t, Program> programs_;
+  std::int64_t ended_delay_ns_ = 0;
+};
+
+}  // namespace gradwatt::proc
