@@ -37,14 +37,14 @@ def load(folder, part, limit):
 
 def build_model():
     return nn.Sequential(
-        nn.Conv2d(1, 32, 3, padding=1),
+        nn.Conv2d(1, 16, 3, padding=1),
         nn.ReLU(),
         nn.MaxPool2d(2),
-        nn.Conv2d(32, 64, 3, padding=1),
+        nn.Conv2d(16, 32, 3, padding=1),
         nn.ReLU(),
         nn.MaxPool2d(2),
         nn.Flatten(),
-        nn.Linear(64 * 7 * 7, 128),
+        nn.Linear(32 * 7 * 7, 128),
         nn.ReLU(),
         nn.Linear(128, 10),
     )
