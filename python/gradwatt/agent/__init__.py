@@ -1,0 +1,36 @@
+"""The PyTorch agent: tells gradwatt about optimiser steps without a change to the training code.
+
+`gradwatt run` starts it (site/sitecustomize.py) right after `import torch` in every Python process of the job.
+It never synchronises a device, keeps no tensor or model alive, does nothing in data-loader workers and forked
+children, and goes quiet for good when anything in it fails (fact agent.problem says why).
+
+    ring.py          writes marks and facts (docs/mark-ring.md)
+    recorder.py      this process's ring: opened late, silenced on fork and on failure
+    steps.py         turns fetches, backward passes and optimiser calls into steps, epochs and phases
+    device_clock.py  phase times of a CUDA device by events that are read later
+    hooks.py         where in PyTorch it listens
+    facts.py         what it says about the job's settings
+    profile.py       answers a request for a trace
+"""
+
+_recorder = None
+
+
+def install():
+    """Listens to the torch that was just imported. Called once a process."""
+    global _recorder
+    from .recorder import Recorder
+
+    recorder = Recorder()
+    try:
+        from . import hooks
+
+        hooks.install(recorder)
+        _recorder = recorder
+    except Exception as error:
+        recorder.problem(error)
+
+
+def current():
+    """The recorder of this process, for gradwatt.step() and gradwatt.region()."""
+    return _recorder
