@@ -99,4 +99,16 @@ Holding hold(const Series& series, Window window) {
   return out;
 }
 
+const Holding& SharedHolding::of(const Series& series) {
+  const auto t = series.readings.time_ns();
+  const Key key{series.readings.borrowed() ? t.data() : nullptr, t.size(), series.sampling, series.cadence_ns,
+                series.phase_ns};
+  // Times that a series owns may be gone, and their memory used again, by the next call.
+  if (key.times == nullptr || !(key == key_)) {
+    last_ = hold(series, window_);
+    key_ = key;
+  }
+  return last_;
+}
+
 }  // namespace gradwatt::energy

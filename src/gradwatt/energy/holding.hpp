@@ -29,4 +29,24 @@ struct Holding {
 /// Weights within the window. Readings outside it count only for the straight line that crosses its edge.
 [[nodiscard]] Holding hold(const Series& series, Window window);
 
+/// Columns of one device mostly share times and rule: the weights of the last series are kept for the next one.
+class SharedHolding {
+ public:
+  explicit SharedHolding(Window window) : window_(window) {}
+  /// Valid until the next call.
+  const Holding& of(const Series& series);
+
+ private:
+  struct Key {
+    const std::int64_t* times = nullptr;
+    std::size_t size = 0;
+    record::Sampling sampling{};
+    std::int64_t cadence_ns = 0, phase_ns = 0;
+    bool operator==(const Key&) const = default;
+  };
+  Window window_;
+  Key key_;
+  Holding last_;
+};
+
 }  // namespace gradwatt::energy

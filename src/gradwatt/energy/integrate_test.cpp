@@ -16,6 +16,7 @@ using record::DeviceKind;
 using record::metric;
 using scripted::at;
 using scripted::ScriptedRun;
+using scripted::uniform;
 
 constexpr auto kPower = metric(DeviceKind::gpu, "power_inst");
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -43,10 +44,6 @@ struct Wave {
     return period_s * (whole * mean + rest);
   }
 };
-
-double uniform(std::mt19937_64& rng, double low, double high) {
-  return std::uniform_real_distribution<double>(low, high)(rng);
-}
 
 DeviceEnergy measured_gpu(const record::Run& run) { return summarize(run).energy.components.at(0).devices.at(0); }
 
@@ -76,13 +73,19 @@ Wave random_wave(int i, std::mt19937_64& rng) {
   return wave;
 }
 
+Outcome measure_random_wave(int i, std::mt19937_64& rng) {
+  const auto wave = random_wave(i, rng);
+  const double duration_s = uniform(rng, 60, 600);
+  return measure_wave(wave, duration_s, rng);
+}
+
 TEST(Integrate, HoldsTheTruthInItsIntervalForRandomScripts) {
   constexpr int kScripts = 500;
   std::mt19937_64 rng(20260101);
   int held = 0;
   double sum = 0;
   for (int i = 0; i < kScripts; ++i) {
-    const auto outcome = measure_wave(random_wave(i, rng), uniform(rng, 60, 600), rng);
+    const auto outcome = measure_random_wave(i, rng);
     held += outcome.held ? 1 : 0;
     sum += outcome.error;
     EXPECT_LT(outcome.tail_s, 1.0);
@@ -98,7 +101,7 @@ TEST(Integrate, LeansToNeitherSide) {
   constexpr int kScripts = 4000;
   std::mt19937_64 rng(42);
   double sum = 0;
-  for (int i = 0; i < kScripts; ++i) sum += measure_wave(random_wave(i, rng), uniform(rng, 60, 600), rng).error;
+  for (int i = 0; i < kScripts; ++i) sum += measure_random_wave(i, rng).error;
   std::printf("4000 scripts: mean error %.4f %%\n", 100 * sum / kScripts);
   EXPECT_LT(std::abs(sum / kScripts), 0.001);
 }

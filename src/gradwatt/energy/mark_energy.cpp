@@ -52,7 +52,7 @@ std::map<Key, std::optional<std::int64_t>> samples_of(const record::Run& run, co
   std::map<Key, std::optional<std::int64_t>> out;
   for (const auto& mark : run.marks) {
     const Key key{mark.kind, mark.name, mark.number};
-    if (!wanted.contains(key)) continue;
+    if (wanted.empty() || !wanted.contains(key)) continue;
     const auto [it, added] = out.emplace(key, mark.samples);
     if (added) continue;
     it->second = it->second && mark.samples ? std::optional(*it->second + *mark.samples) : std::nullopt;
@@ -69,7 +69,8 @@ std::vector<MarkEnergy> mark_energies(const record::Run& run, const std::vector<
   std::map<Key, bool> wanted;
   for (const auto& mark : run.marks) {
     const bool enough = long_enough(mark, resolved);
-    if (speaker.at({mark.kind, mark.name}) != mark.rank || (mark.kind == MarkKind::step && !enough)) continue;
+    if (mark.kind == MarkKind::step && !enough) continue;
+    if (speaker.at({mark.kind, mark.name}) != mark.rank) continue;
     out.push_back(describe(mark, job));
     wanted.emplace(Key{mark.kind, mark.name, mark.number}, true);
     if (!enough) continue;

@@ -86,7 +86,8 @@ std::optional<Series> power_of(const record::Run& run, record::DeviceIndex devic
 std::optional<PowerProfile> profile_of(const record::Run& run, record::DeviceIndex device, Window job) {
   const auto power = power_of(run, device);
   if (!power) return std::nullopt;
-  const auto levels = statistics_of(*power, job);
+  const auto holding = hold(*power, job);
+  const auto levels = statistics_of(*power, job, holding);
   if (!levels || levels->mean <= 0) return std::nullopt;
   PowerProfile out{.device = device};
   const auto* samples = run.find_series(device);
@@ -95,7 +96,7 @@ std::optional<PowerProfile> profile_of(const record::Run& run, record::DeviceInd
   out.p5_w = levels->p5;
   out.p95_w = levels->p95;
   out.swing = (levels->p95 - levels->p5) / levels->mean;
-  out.stability = std::max(0.0, 1 - deviation_of(*power, job).value_or(0) / levels->mean);
+  out.stability = std::max(0.0, 1 - deviation_of(*power, holding).value_or(0) / levels->mean);
   out.idle_w = idle_level(*power, job, levels->p95);
   if (out.idle_w) out.falls_to_base = count_falls(*power, job, *out.idle_w, levels->p95);
   return out;

@@ -31,6 +31,8 @@ class Readings {
   [[nodiscard]] std::span<const std::int64_t> values() const { return values_; }
   [[nodiscard]] std::size_t size() const { return time_ns_.size(); }
   [[nodiscard]] bool empty() const { return time_ns_.empty(); }
+  /// The spans point into the run, which outlives this.
+  [[nodiscard]] bool borrowed() const { return own_time_ns_.empty(); }
   /// First reading at or after `time_ns`; size() when there is none.
   [[nodiscard]] std::size_t first_at_or_after(std::int64_t time_ns) const;
 

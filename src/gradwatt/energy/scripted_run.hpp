@@ -17,6 +17,11 @@ inline constexpr double kStart_s = 1000;
 
 inline std::int64_t at(double seconds) { return std::llround((kStart_s + seconds) * 1e9); }
 
+/// Uniform in [low, high): the same numbers with every standard library.
+inline double uniform(std::mt19937_64& rng, double low, double high) {
+  return low + (high - low) * static_cast<double>(rng() >> 11U) * 0x1p-53;
+}
+
 class ScriptedRun {
  public:
   explicit ScriptedRun(double duration_s) {
@@ -72,10 +77,9 @@ class ScriptedRun {
   /// `level(t)` at one uniformly random instant of each period, as the sampler takes power.
   void stratified(record::DeviceIndex device, record::MetricId metric, double to_s, double period_s,
                   std::mt19937_64& rng, const std::function<double(double)>& level) {
-    std::uniform_real_distribution<double> part(0, 1);
     std::vector<std::pair<double, double>> points;
     for (int k = 0; k * period_s < to_s; ++k) {
-      const double t = (k + part(rng)) * period_s;
+      const double t = (k + uniform(rng, 0, 1)) * period_s;
       if (t <= to_s) points.emplace_back(t, level(t));
     }
     readings(device, metric, std::move(points));

@@ -82,6 +82,23 @@ double mean_of(std::span<const std::int64_t> values, const Holding& holding) {
   return sum / holding.covered_ns;
 }
 
+/// Smallest and largest reading that was taken inside the window. One outside carries weight only through the line
+/// that crosses the window's edge: it is no extreme of the window.
+std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>> extremes_inside(
+    const Series& level, Window window, std::span<const std::int64_t> values, const Holding& holding) {
+  const auto t = level.readings.time_ns().subspan(holding.first, values.size());
+  const auto begin = static_cast<std::size_t>(std::ranges::lower_bound(t, window.begin_ns) - t.begin());
+  const auto end = static_cast<std::size_t>(std::ranges::upper_bound(t, window.end_ns) - t.begin());
+  std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = std::numeric_limits<std::int64_t>::min();
+  for (auto i = begin; i < end; ++i) {
+    if (holding.weight_ns[i] <= 0) continue;
+    low = std::min(low, values[i]);
+    high = std::max(high, values[i]);
+  }
+  if (low > high) return {};
+  return {low, high};
+}
+
 }  // namespace
 
 std::optional<std::array<std::int64_t, 3>> weighted_percentiles(std::span<const std::int64_t> values,
@@ -118,7 +135,10 @@ std::optional<std::array<std::int64_t, 3>> weighted_percentiles(std::span<const 
 }
 
 std::optional<Statistics> statistics_of(const Series& level, Window window) {
-  const auto holding = hold(level, window);
+  return statistics_of(level, window, hold(level, window));
+}
+
+std::optional<Statistics> statistics_of(const Series& level, Window window, const Holding& holding) {
   if (holding.covered_ns <= 0) return std::nullopt;
   const auto values = held_values(level, holding);
   const auto percentiles = weighted_percentiles(values, holding.weight_ns, {0.05, 0.5, 0.95});
@@ -128,16 +148,9 @@ std::optional<Statistics> statistics_of(const Series& level, Window window) {
   const auto in_unit = [&](std::int64_t stored) { return static_cast<double>(stored) * step; };
   Statistics out{.device = level.device, .metric = level.metric};
   out.mean = mean_of(values, holding) * step;
-  // Readings outside the window carry weight only through the line that crosses its edge: no extremes of ours.
-  bool any = false;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto t = level.readings.time_ns()[holding.first + i];
-    if (t < window.begin_ns || t > window.end_ns || holding.weight_ns[i] <= 0) continue;
-    out.min = any ? std::min(out.min, in_unit(values[i])) : in_unit(values[i]);
-    out.max = any ? std::max(out.max, in_unit(values[i])) : in_unit(values[i]);
-    any = true;
-  }
-  if (!any) out.min = out.max = out.mean;
+  const auto [low, high] = extremes_inside(level, window, values, holding);
+  out.min = low ? in_unit(*low) : out.mean;
+  out.max = high ? in_unit(*high) : out.mean;
   out.p5 = in_unit((*percentiles)[0]);
   out.p50 = in_unit((*percentiles)[1]);
   out.p95 = in_unit((*percentiles)[2]);
@@ -145,8 +158,7 @@ std::optional<Statistics> statistics_of(const Series& level, Window window) {
   return out;
 }
 
-std::optional<double> deviation_of(const Series& level, Window window) {
-  const auto holding = hold(level, window);
+std::optional<double> deviation_of(const Series& level, const Holding& holding) {
   if (holding.covered_ns <= 0) return std::nullopt;
   const auto values = held_values(level, holding);
   const double mean = mean_of(values, holding);
@@ -163,11 +175,12 @@ std::span<const record::MetricId> levels_of_interest() { return kLevels; }
 std::vector<Statistics> all_statistics(const record::Run& run, Window window) {
   std::vector<Statistics> out;
   for (const auto& samples : run.series) {
+    SharedHolding shared(window);
     for (const auto id : kLevels) {
       if (record::info(id).kind != run.device(samples.device).kind) continue;
       const auto level = open_series(run, samples.device, id);
       if (!level) continue;
-      if (auto figures = statistics_of(*level, window)) out.push_back(*figures);
+      if (auto figures = statistics_of(*level, window, shared.of(*level))) out.push_back(*figures);
     }
   }
   return out;

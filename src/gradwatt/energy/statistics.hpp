@@ -17,11 +17,12 @@ namespace gradwatt::energy {
                                                                               std::span<const double> weights,
                                                                               std::array<double, 3> shares);
 
-/// Nothing when no time of the window is covered.
+/// `holding` is that of the series over the window. Nothing when no time of the window is covered.
+[[nodiscard]] std::optional<Statistics> statistics_of(const Series& level, Window window, const Holding& holding);
 [[nodiscard]] std::optional<Statistics> statistics_of(const Series& level, Window window);
 
 /// Standard deviation, weighted like the mean; nothing when no time is covered.
-[[nodiscard]] std::optional<double> deviation_of(const Series& level, Window window);
+[[nodiscard]] std::optional<double> deviation_of(const Series& level, const Holding& holding);
 
 /// The levels that a report shows, of all devices that have them.
 [[nodiscard]] std::span<const record::MetricId> levels_of_interest();
