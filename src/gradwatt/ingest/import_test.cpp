@@ -90,5 +90,23 @@ TEST_F(ImportFiles, NamesTheFileThatCannotBeRead) {
   EXPECT_EQ(import_files({}).error().code, core::Errc::wrong_use);
 }
 
+TEST(Fixture, TheProjectsRecordingIsBusyAtFortyPercentOfTheLimit) {
+  const auto file = std::filesystem::path(GRADWATT_SOURCE_DIR) / "tests/fixtures/two-h100-busy-low-power.csv";
+  const auto imported = import_files(std::vector{file});
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(imported->rows, 1200U);
+  ASSERT_EQ(imported->run.series.size(), 2U);
+  const auto mean = [&](const record::DeviceSeries& series, std::string_view name) {
+    const auto* column = series.find(*record::find_metric(record::DeviceKind::gpu, name));
+    double sum = 0;
+    for (std::size_t i = 0; i < series.size(); ++i) sum += column->at(i).value();
+    return sum / static_cast<double>(series.size());
+  };
+  for (const auto& series : imported->run.series) {
+    EXPECT_GT(mean(series, "utilization"), 97);
+    EXPECT_NEAR(mean(series, "power_avg") / mean(series, "power_limit_enforced"), 0.4, 0.02);
+  }
+}
+
 }  // namespace
 }  // namespace gradwatt::ingest
