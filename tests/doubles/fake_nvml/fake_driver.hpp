@@ -41,11 +41,13 @@ class FakeDriver {
     ::setenv("GRADWATT_FAKE_NVML", script.c_str(), 1);
     handle_ = ::dlopen(path_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) throw std::runtime_error(::dlerror());
+    // The loader may have kept the library, and with it the state of an earlier test.
+    reset();
     // One hour after the driver's clock began.
     set_time(3'600'000'000'000);
   }
   ~FakeDriver() {
-    call<void>("fake_nvml_set_time_ns", std::int64_t{-1});
+    reset();
     ::dlclose(handle_);
     ::unsetenv("GRADWATT_FAKE_NVML");
   }
@@ -62,6 +64,7 @@ class FakeDriver {
   Result call(const char* symbol, Argument argument) {
     return reinterpret_cast<Result (*)(Argument)>(::dlsym(handle_, symbol))(argument);
   }
+  void reset() { reinterpret_cast<void (*)()>(::dlsym(handle_, "fake_nvml_reset"))(); }
   void set_time(std::int64_t ns) {
     time_ns_ = ns;
     call<void>("fake_nvml_set_time_ns", ns);

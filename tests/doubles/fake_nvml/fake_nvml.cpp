@@ -41,7 +41,8 @@ Return answer(const char* function, const FakeDevice* device, bool offered, doub
   if (code != Return::success) return code;
   FakeAnswer made{Return::success, ValueType::u32, number};
   machine().distort(made, function, alias, *device);
-  if (made.code == Return::success) *out = static_cast<Integer>(made.number);
+  // Through 64 bits: a script may ask for a sentinel that wraps in a narrower type.
+  if (made.code == Return::success) *out = static_cast<Integer>(static_cast<std::uint64_t>(std::round(made.number)));
   return made.code;
 }
 
@@ -132,6 +133,7 @@ FieldAnswer field_of(const FakeDevice& d, unsigned id, unsigned scope_id) {
 
 void store(FieldValue& out, ValueType type, double number) {
   out.value.u64 = 0;
+  if (type != ValueType::f64) number = std::round(number);
   switch (type) {
     case ValueType::f64:
       out.value.f64 = number;
@@ -220,12 +222,16 @@ Return list_processes(const char* function, FakeDevice* device, unsigned* count,
 // ---- for tests: the clock, and the record of use
 FAKE void fake_nvml_set_time_ns(std::int64_t ns) { machine().set_time_ns(ns); }
 FAKE std::int64_t fake_nvml_time_ns() { return machine().now_ns(); }
+FAKE void fake_nvml_reset() { machine().forget(); }
 FAKE std::int64_t fake_nvml_calls(const char* function) { return machine().calls(function); }
 
 // ---- library and devices
 FAKE Return nvmlInit() { return machine().start(); }
 FAKE Return nvmlInit_v2() { return machine().start(); }
-FAKE Return nvmlShutdown() { return machine().stop(), Return::success; }
+FAKE Return nvmlShutdown() {
+  machine().stop();
+  return machine().enter("nvmlShutdown", nullptr);
+}
 FAKE Return nvmlSystemGetDriverVersion(char* out, unsigned length) {
   return copy(machine().script().driver, out, length);
 }

@@ -63,6 +63,12 @@ Return Machine::start() {
   return code;
 }
 
+void Machine::forget() {
+  script_time_ns_ = -1;
+  const std::lock_guard lock(mutex_);
+  counts_.clear();
+}
+
 std::int64_t Machine::now_ns() const {
   if (const auto scripted = script_time_ns_.load(); scripted >= 0) return scripted;
   timespec now{};

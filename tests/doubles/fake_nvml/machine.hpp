@@ -34,6 +34,8 @@ class Machine {
   /// Reads GRADWATT_FAKE_NVML: a file name, or the script itself.
   nvml::Return start();
   void stop() { started_ = false; }
+  /// As freshly loaded: no call counted, real clock.
+  void forget();
   [[nodiscard]] bool started() const { return started_; }
 
   /// Waits, counts the call and answers what a fault of the script makes of it; success: go on.
