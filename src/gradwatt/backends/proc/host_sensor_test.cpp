@@ -67,8 +67,7 @@ TEST_F(HostSensorTest, AKernelWithoutPressureHasNoSuchSeries) {
   made_.remove("proc/pressure");
   HostSensor sensor(made_.tree());
   const auto devices = sensor.devices();
-  for (const auto& series : devices[0].series)
-    EXPECT_FALSE(record::info(series.metric).name.starts_with("pressure"));
+  for (const auto& series : devices[0].series) EXPECT_FALSE(record::info(series.metric).name.starts_with("pressure"));
   EXPECT_FALSE(value(read(sensor), 0, metric(DeviceKind::node, "pressure_cpu")));
 }
 

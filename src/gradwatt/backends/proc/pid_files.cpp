@@ -1,10 +1,13 @@
 #include "gradwatt/backends/proc/pid_files.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <array>
+#include <utility>
 
 #include "gradwatt/core/text.hpp"
 
@@ -69,15 +72,30 @@ std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) {
   return fields.size() >= 2 ? core::parse_int(fields[1]) : std::nullopt;
 }
 
-std::vector<pid_t> list_pids(const core::FileTree& tree) {
-  std::vector<pid_t> pids;
-  const auto close = [](DIR* folder) { ::closedir(folder); };
-  const std::unique_ptr<DIR, decltype(close)> folder(::opendir(tree.path("proc").c_str()), close);
-  if (!folder) return pids;
-  while (const auto* entry = ::readdir(folder.get()))
-    if (const auto pid = core::parse_int(entry->d_name)) pids.push_back(static_cast<pid_t>(*pid));
-  std::ranges::sort(pids);
-  return pids;
+PidListing::PidListing(const core::FileTree& tree)
+    : folder_(::open(tree.path("proc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+
+PidListing::~PidListing() {
+  if (folder_ >= 0) ::close(folder_);
+}
+
+bool PidListing::advance() {
+  // readdir() would fill a buffer of 32 KiB, a thousand processes, in one call.
+  alignas(dirent64) std::array<char, 2048> buffer{};
+  const auto got = folder_ < 0 ? 0 : ::getdents64(folder_, buffer.data(), buffer.size());
+  if (got <= 0) return false;
+  for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the kernel's own layout
+    const auto* entry = reinterpret_cast<const dirent64*>(buffer.data() + at);
+    if (const auto pid = core::parse_int(entry->d_name)) pids_.push_back(static_cast<pid_t>(*pid));
+    at += entry->d_reclen;
+  }
+  return true;
+}
+
+std::vector<pid_t> PidListing::take() {
+  std::ranges::sort(pids_);
+  return std::exchange(pids_, {});
 }
 
 }  // namespace gradwatt::proc

@@ -38,7 +38,23 @@ struct PidIo {
 /// Time in ns that a thread was runnable without a CPU: second figure of schedstat.
 [[nodiscard]] std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat);
 
-/// All process ids of the tree, ascending.
-[[nodiscard]] std::vector<pid_t> list_pids(const core::FileTree& tree);
+/// The process ids of /proc, listed in pieces: on a host with thousands of processes one listing takes milliseconds.
+/// A process born or ended meanwhile may or may not be among them.
+class PidListing {
+ public:
+  explicit PidListing(const core::FileTree& tree);
+  ~PidListing();
+  PidListing(const PidListing&) = delete;
+  PidListing& operator=(const PidListing&) = delete;
+
+  /// Lists one more piece (some fifty ids); false when all are listed or /proc cannot be opened.
+  bool advance();
+  /// What was listed, ascending.
+  [[nodiscard]] std::vector<pid_t> take();
+
+ private:
+  int folder_;
+  std::vector<pid_t> pids_;
+};
 
 }  // namespace gradwatt::proc

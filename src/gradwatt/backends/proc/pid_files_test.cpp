@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "tests/doubles/made_process.hpp"
 
 namespace gradwatt::proc {
@@ -65,11 +67,24 @@ TEST(RunDelay, IsTheSecondFigure) {
   EXPECT_FALSE(parse_run_delay_ns("a b c"));
 }
 
-TEST(ListPids, TakesNumbersOnlyAndSortsThemAsNumbers) {
+TEST(PidListing, TakesNumbersOnlyAndSortsThemAsNumbers) {
   doubles::MadeTree made;
   made.folder("proc/100").folder("proc/20").folder("proc/self").file("proc/stat", "cpu");
-  EXPECT_EQ(list_pids(made.tree()), (std::vector<pid_t>{20, 100}));
-  EXPECT_TRUE(list_pids(core::FileTree{made.path("nowhere")}).empty());
+  PidListing listing(made.tree());
+  while (listing.advance()) {
+  }
+  EXPECT_EQ(listing.take(), (std::vector<pid_t>{20, 100}));
+  PidListing nowhere(core::FileTree{made.path("nowhere")});
+  EXPECT_FALSE(nowhere.advance());
+  EXPECT_TRUE(nowhere.take().empty());
+}
+
+TEST(PidListing, FindsThisProcessAmongThoseOfTheHost) {
+  PidListing listing{core::FileTree{}};
+  while (listing.advance()) {
+  }
+  const auto pids = listing.take();
+  EXPECT_TRUE(std::ranges::binary_search(pids, ::getpid()));
 }
 
 }  // namespace

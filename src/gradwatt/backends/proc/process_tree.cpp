@@ -1,6 +1,7 @@
 #include "gradwatt/backends/proc/process_tree.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gradwatt/core/text.hpp"
@@ -37,42 +38,63 @@ void ProcessTree::Ledger::take(std::int64_t& amount) {
 }
 
 ProcessTree::ProcessTree(core::FileTree tree, const core::Clock& clock, core::Duration budget)
-    : tree_(std::move(tree)), clock_(clock), budget_(budget) {}
+    : tree_(std::move(tree)), clock_(clock), budget_(budget) {
+  last_pid_ = newest_pid(tree_);
+  while (!scan(core::Instant::max())) {
+  }
+}
 
 void ProcessTree::set_roots(const std::vector<pid_t>& roots) {
   const std::set<pid_t> wanted(roots.begin(), roots.end());
   if (wanted == roots_) return;
   roots_ = wanted;
-  scan_unfinished_ = true;
+  roots_changed_ = true;
+  adopt_descendants();  // those that ran before, at once; a new root is found by the next scan
 }
 
 void ProcessTree::update() {
   const auto begin = clock_.now();
   const auto deadline = begin + budget_;
-  const auto newest = newest_pid(tree_);
-  const bool born = newest.empty() || newest != last_pid_;
-  if (scan_unfinished_ || (born && begin >= next_scan_)) {
-    last_pid_ = newest;
-    scan(deadline);
-    const auto cost = clock_.now() - begin;
-    next_scan_ = begin + std::max<core::Duration>(kShortestScanPause, kScanPausePerCost * cost);
-  }
+  scan_in_turn(begin, deadline);
   visit_in_turn(deadline);
   publish();
 }
 
-void ProcessTree::scan(core::Instant deadline) {
-  const auto pids = list_pids(tree_);
-  forget_gone(pids);
-  scan_unfinished_ = false;
-  for (const pid_t pid : pids) {
-    if (processes_.contains(pid) || others_.contains(pid)) continue;
+void ProcessTree::scan_in_turn(core::Instant begin, core::Instant deadline) {
+  const bool under_way = listing_ || !unknown_.empty();
+  if (!under_way) {
+    const auto newest = newest_pid(tree_);
+    const bool born = newest.empty() || newest != last_pid_;
+    if (!roots_changed_ && !(born && begin >= next_scan_)) return;
+    last_pid_ = newest;
+    roots_changed_ = false;
+    scan_cost_ = {};
+  }
+  const bool finished = scan(deadline);
+  const auto now = clock_.now();
+  scan_cost_ += now - begin;
+  if (finished) next_scan_ = now + std::max<core::Duration>(kShortestScanPause, kScanPausePerCost * scan_cost_);
+}
+
+bool ProcessTree::scan(core::Instant deadline) {
+  if (unknown_.empty()) {
+    if (!listing_) listing_.emplace(tree_);
+    while (listing_->advance())
+      if (clock_.now() >= deadline) return false;
+    const auto pids = listing_->take();
+    listing_.reset();
+    forget_gone(pids);
+    std::ranges::copy_if(pids.rbegin(), pids.rend(), std::back_inserter(unknown_),
+                         [&](pid_t pid) { return !processes_.contains(pid) && !others_.contains(pid); });
+  }
+  while (!unknown_.empty()) {
+    const pid_t pid = unknown_.back();
+    unknown_.pop_back();
     if (const auto stat = read_pid_stat(tree_, pid)) others_.emplace(pid, stat->parent);
-    if (clock_.now() < deadline) continue;
-    scan_unfinished_ = true;
-    break;
+    if (clock_.now() >= deadline) break;
   }
   adopt_descendants();
+  return unknown_.empty();
 }
 
 void ProcessTree::forget_gone(const std::vector<pid_t>& pids) {

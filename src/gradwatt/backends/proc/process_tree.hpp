@@ -8,9 +8,9 @@
 // and ended between two readings are seen through their parent's reaped time. Storage bytes are kept by the same rule;
 // there the kernel adds a child's bytes to its parent's own.
 //
-// Cost: one scan of the pids only when the kernel gave out new ones, at a pace that its own cost sets, and only
-// unknown pids are opened; then the job's processes in turn until the tick's budget is spent. /proc/PID/task is never
-// opened here.
+// Cost: the pids are listed only when the kernel gave out new ones, at a pace that the listing's own cost sets, and
+// only unknown pids are opened; then the job's processes are read in turn. All of it stops when the tick's budget is
+// spent and goes on in the next. /proc/PID/task is never opened here.
 #pragma once
 
 #include <sys/types.h>
@@ -40,7 +40,8 @@ class ProcessTree {
     std::optional<std::int64_t> read_bytes, written_bytes;  ///< nothing: no process let us read it
   };
 
-  /// `budget`: time that one update may take; more work waits for the next. At least one process is read.
+  /// `budget`: time that one update may take; more work waits for the next. Something is always done: one piece of the
+  /// list, one unknown and one known process. The constructor looks at all that runs already, however long it takes.
   ProcessTree(core::FileTree tree, const core::Clock& clock, core::Duration budget);
 
   void set_roots(const std::vector<pid_t>& roots);
@@ -74,7 +75,9 @@ class ProcessTree {
     std::uint64_t round;
   };
 
-  void scan(core::Instant deadline);
+  /// True when all of the host's processes are known.
+  bool scan(core::Instant deadline);
+  void scan_in_turn(core::Instant begin, core::Instant deadline);
   void forget_gone(const std::vector<pid_t>& pids);
   void adopt_descendants();
   void adopt(pid_t pid, pid_t parent);
@@ -97,9 +100,12 @@ class ProcessTree {
   std::array<std::int64_t, kAccounts> published_{};
   bool io_known_ = false;
   std::uint64_t round_ = 0;
-  pid_t next_ = 0;        // where the round goes on
-  std::string last_pid_;  // as /proc/loadavg had it at the last complete scan
-  bool scan_unfinished_ = true;
+  pid_t next_ = 0;                     // where the round goes on
+  std::string last_pid_;               // as /proc/loadavg had it when the last scan began
+  std::optional<PidListing> listing_;  // a scan under way
+  std::vector<pid_t> unknown_;         // found by it and not yet opened, descending
+  core::Duration scan_cost_{0};
+  bool roots_changed_ = false;
   core::Instant next_scan_{};
 };
 

@@ -21,7 +21,15 @@ using doubles::put_newest_pid;
 
 class ProcessTreeTest : public ::testing::Test {
  protected:
-  void SetUp() override { put_newest_pid(made_, 1000); }
+  void SetUp() override {
+    put_newest_pid(made_, 1000);
+    made_.folder("proc");
+  }
+  /// The job's command was started: its processes are new to the tree.
+  void start(const std::vector<pid_t>& roots) {
+    put_newest_pid(made_, 1001);
+    tree_.set_roots(roots);
+  }
   /// A tick a second later.
   ProcessTree::Totals tick() {
     clock_.advance(1s);
@@ -38,7 +46,7 @@ TEST_F(ProcessTreeTest, SumsRootsAndAllDescendantsAndNobodyElse) {
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 7, .threads = 3, .resident_pages = 200});
   put(made_, {.pid = 9, .parent = 11, .own_ticks = 1});  // a grandchild with a smaller pid: pids wrap
   put(made_, {.pid = 12, .parent = 1, .own_ticks = 1000});
-  tree_.set_roots({10});
+  start({10});
   const auto totals = tick();
   EXPECT_EQ(totals.cpu_ticks, 13);
   EXPECT_EQ(totals.processes, 3);
@@ -49,7 +57,7 @@ TEST_F(ProcessTreeTest, SumsRootsAndAllDescendantsAndNobodyElse) {
 TEST_F(ProcessTreeTest, AChildThatWasWaitedForCountsOnce) {
   put(made_, {.pid = 10, .own_ticks = 5});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 70});
-  tree_.set_roots({10});
+  start({10});
   EXPECT_EQ(tick().cpu_ticks, 75);
   bury(made_, 11);
   put(made_, {.pid = 10, .own_ticks = 6, .reaped_ticks = 72});  // it ran two ticks more before it ended
@@ -60,7 +68,7 @@ TEST_F(ProcessTreeTest, AChildThatWasWaitedForCountsOnce) {
 TEST_F(ProcessTreeTest, AChildThatNobodyWaitedForKeepsItsTime) {
   put(made_, {.pid = 10, .own_ticks = 5});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 70});
-  tree_.set_roots({10});
+  start({10});
   tick();
   bury(made_, 11);
   EXPECT_EQ(tick().cpu_ticks, 75);
@@ -68,7 +76,7 @@ TEST_F(ProcessTreeTest, AChildThatNobodyWaitedForKeepsItsTime) {
 
 TEST_F(ProcessTreeTest, AChildThatLivedBetweenTwoReadingsIsSeenThroughItsParent) {
   put(made_, {.pid = 10, .own_ticks = 5});
-  tree_.set_roots({10});
+  start({10});
   tick();
   put(made_, {.pid = 10, .own_ticks = 5, .reaped_ticks = 40});
   EXPECT_EQ(tick().cpu_ticks, 45);
@@ -78,7 +86,7 @@ TEST_F(ProcessTreeTest, AFamilyThatEndsTogetherMovesUpToTheGrandparent) {
   put(made_, {.pid = 10, .own_ticks = 1});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 20});
   put(made_, {.pid = 12, .parent = 11, .own_ticks = 300});
-  tree_.set_roots({10});
+  start({10});
   EXPECT_EQ(tick().cpu_ticks, 321);
   bury(made_, 11);
   bury(made_, 12);
@@ -89,7 +97,7 @@ TEST_F(ProcessTreeTest, AFamilyThatEndsTogetherMovesUpToTheGrandparent) {
 TEST_F(ProcessTreeTest, TheTotalStaysWhenTheWholeJobHasEnded) {
   put(made_, {.pid = 10, .own_ticks = 50});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 50});
-  tree_.set_roots({10});
+  start({10});
   tick();
   bury(made_, 10);
   bury(made_, 11);
@@ -101,7 +109,7 @@ TEST_F(ProcessTreeTest, TheTotalStaysWhenTheWholeJobHasEnded) {
 TEST_F(ProcessTreeTest, AZombieCountsNoMoreButItsTimeDoes) {
   put(made_, {.pid = 10, .own_ticks = 50});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 50, .state = 'Z'});
-  tree_.set_roots({10});
+  start({10});
   const auto totals = tick();
   EXPECT_EQ(totals.cpu_ticks, 100);
   EXPECT_EQ(totals.processes, 1);
@@ -110,7 +118,7 @@ TEST_F(ProcessTreeTest, AZombieCountsNoMoreButItsTimeDoes) {
 TEST_F(ProcessTreeTest, APidThatWasGivenOutAgainIsAnotherProcess) {
   put(made_, {.pid = 10, .own_ticks = 50});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 30});
-  tree_.set_roots({10});
+  start({10});
   tick();
   put(made_, {.pid = 11, .parent = 1, .own_ticks = 9000, .start_ticks = 777});
   EXPECT_EQ(tick().cpu_ticks, 80);
@@ -120,7 +128,7 @@ TEST_F(ProcessTreeTest, AParentReadBeforeItsChildsEndWasNoticedDoesNotCountItTwi
   // Two looks at the clock fit one process a tick, so that a round takes two ticks.
   put(made_, {.pid = 10, .own_ticks = 0});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 70});
-  tree_.set_roots({10});
+  start({10});
   tick();
   clock_.step_at_each_look(2ms);
   bury(made_, 11);
@@ -139,18 +147,18 @@ TEST_F(ProcessTreeTest, AParentReadBeforeItsChildsEndWasNoticedDoesNotCountItTwi
 
 TEST_F(ProcessTreeTest, NewProcessesAreLookedForOnlyWhenTheKernelGaveOutNewPids) {
   put(made_, {.pid = 10});
-  tree_.set_roots({10});
+  start({10});
   EXPECT_EQ(tick().processes, 1);
   put(made_, {.pid = 11, .parent = 10});
   EXPECT_EQ(tick().processes, 1) << "no new pid was given out, so nobody looked";
-  put_newest_pid(made_, 1001);
+  put_newest_pid(made_, 1002);
   EXPECT_EQ(tick().processes, 2);
 }
 
 TEST_F(ProcessTreeTest, ARankThatRegistersLaterIsAdded) {
   put(made_, {.pid = 10, .own_ticks = 5});
   put(made_, {.pid = 20, .own_ticks = 6});
-  tree_.set_roots({10});
+  start({10});
   EXPECT_EQ(tick().cpu_ticks, 5);
   tree_.set_roots({10, 20});
   EXPECT_EQ(tick().cpu_ticks, 11);
@@ -161,7 +169,7 @@ TEST_F(ProcessTreeTest, StorageBytesFollowTheSameRule) {
   put_io(made_, 10, 1000, 10);
   put(made_, {.pid = 11, .parent = 10});
   put_io(made_, 11, 500, 5);
-  tree_.set_roots({10});
+  start({10});
   EXPECT_EQ(tick().read_bytes, 1500);
   bury(made_, 11);
   put_io(made_, 10, 1500, 15);  // the kernel adds what the child had
@@ -172,7 +180,7 @@ TEST_F(ProcessTreeTest, StorageBytesFollowTheSameRule) {
 
 TEST_F(ProcessTreeTest, WithoutRightsStorageBytesAreMissingAndNotZero) {
   put(made_, {.pid = 10, .own_ticks = 3});
-  tree_.set_roots({10});
+  start({10});
   const auto totals = tick();
   EXPECT_EQ(totals.cpu_ticks, 3);
   EXPECT_FALSE(totals.read_bytes);
@@ -181,7 +189,7 @@ TEST_F(ProcessTreeTest, WithoutRightsStorageBytesAreMissingAndNotZero) {
 TEST_F(ProcessTreeTest, AStatFileOfGarbageIsAProcessThatIsGoneAndNothingBreaks) {
   put(made_, {.pid = 10, .own_ticks = 3});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 4});
-  tree_.set_roots({10});
+  start({10});
   tick();
   made_.file("proc/11/stat", "###");
   EXPECT_EQ(tick().cpu_ticks, 7);
@@ -191,7 +199,7 @@ TEST_F(ProcessTreeTest, WorkThatExceedsTheBudgetIsSpreadOverTicksAndFinished) {
   put(made_, {.pid = 10, .own_ticks = 1});
   for (pid_t pid = 11; pid < 211; ++pid) put(made_, {.pid = pid, .parent = 10, .own_ticks = 1});
   clock_.step_at_each_look(100us);  // about ten processes a tick
-  tree_.set_roots({10});
+  start({10});
   EXPECT_LT(tick().processes, 50);
   ProcessTree::Totals totals;
   for (int i = 0; i < 60; ++i) totals = tick();
