@@ -12,7 +12,7 @@ namespace gradwatt::launch {
 
 enum class SignalPolicy {
   pass_on,   ///< survived; handed to CMD only when CMD did not get it as well (see Supervisor)
-  resume,    ///< SIGCONT: handed to CMD only while CMD is stopped
+  resume,    ///< SIGCONT: handed to the job's stopped processes when CMD is stopped
   child,     ///< SIGCHLD: a process ended or stopped
   swallow,   ///< concerns a write of gradwatt's own: the write reports an error instead
   leave_be,  ///< not in the table

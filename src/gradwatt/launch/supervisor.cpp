@@ -97,7 +97,7 @@ void Supervisor::settle() {
   const bool same_group = ::getpgid(command_.pid()) == ::getpgrp();
   for (const auto& [signal, resume] : std::exchange(pending_, {})) {
     if (resume) {
-      if (command_is_stopped()) pass_on(signal);
+      if (command_is_stopped()) continue_job();
       continue;
     }
     const bool went_to_group = group_signals ? contains(*group_signals, signal.number) : signal.from_kernel;
@@ -115,6 +115,15 @@ void Supervisor::pass_on(const ReceivedSignal& signal) {
   if (::kill(command_.pid(), signal.number) != 0) return;
   options_.on_event("signal",
                     fmt::format("{} from {} was passed on to the job", signal_name(signal.number), sender_of(signal)));
+}
+
+// Ctrl-Z stopped CMD's children with it: all of them must go on, not CMD alone.
+void Supervisor::continue_job() {
+  const auto processes = read_processes(files_);
+  const std::vector<pid_t> root{command_.pid()};
+  for (const pid_t pid : tree_of(processes, root))
+    if (processes.at(pid).stopped()) ::kill(pid, SIGCONT);
+  options_.on_event("signal", "the job was continued");
 }
 
 void Supervisor::on_stopped(int signal) {
@@ -135,8 +144,9 @@ void Supervisor::stop_self(int signal) {
   ::sigemptyset(&only);
   ::sigaddset(&only, signal);
   ::sigaction(signal, &standard, &before);
-  ::pthread_sigmask(SIG_UNBLOCK, &only, &mask);
-  ::raise(signal);  // returns when someone continues us
+  // Raised while blocked: the terminal's own copy may still wait too, and together they must stop us once, not twice.
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &only, &mask);  // returns when someone continues us
   ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   ::sigaction(signal, &before, nullptr);
   stop_asked_.reset();

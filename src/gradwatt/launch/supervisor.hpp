@@ -70,6 +70,7 @@ class Supervisor {
   void on_signal(const ReceivedSignal& signal);
   void settle();
   void pass_on(const ReceivedSignal& signal);
+  void continue_job();
   void on_stopped(int signal);
   void stop_self(int signal);
   [[nodiscard]] bool from_the_job(const ReceivedSignal& signal) const;

@@ -78,6 +78,7 @@ class SupervisorTest : public ::testing::Test {
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     ::setpgid(0, 0);
+    ::signal(SIGHUP, SIG_DFL);  // main ignores it, and a shell cannot trap what it was started ignoring
     if (wiring == Wiring::terminal) {
       ::signal(SIGTTOU, SIG_IGN);
       ::tcsetpgrp(terminal_.get(), ::getpid());

@@ -23,7 +23,10 @@ class JobScope {
     /// prefixes) or MIG ids; empty text means no GPU. Nothing at all in the list: every GPU that can be opened.
     std::vector<std::string> visible_gpus;
     bool all_gpus = true;  ///< some command has no such restriction
-    std::vector<std::string> gpu_uuids;  ///< GPUs found in use by the job otherwise (open device files of --pid)
+    std::vector<std::string> gpu_uuids;  ///< GPUs found in use by the job otherwise
+    /// N of each /dev/nvidiaN that the job has open (found by --pid). Where there are any, the job's GPUs are these,
+    /// less those that visible_gpus excludes.
+    std::vector<int> gpu_minors;
   };
 
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const {
