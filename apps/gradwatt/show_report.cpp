@@ -1,6 +1,9 @@
 #include "show_report.hpp"
 
+#include <algorithm>
 #include <ostream>
+
+#include "gradwatt/diagnosis/triggers.hpp"
 
 namespace gradwatt::app {
 namespace {
@@ -27,12 +30,25 @@ energy::Options summary_options(const core::Settings& settings) {
   return options;
 }
 
+record::LoadOptions report_columns() {
+  auto options = energy::columns_for_summary();
+  for (const auto metric : diagnosis::columns_for_triggers())
+    if (std::ranges::find(*options.metrics, metric) == options.metrics->end()) options.metrics->push_back(metric);
+  return options;
+}
+
+std::optional<report::TriggerLine> top_trigger(const record::Run& run) {
+  const auto triggers = diagnosis::evaluate(run);
+  if (triggers.empty()) return std::nullopt;
+  return report::TriggerLine{triggers.front().text, triggers.front().next};
+}
+
 void show_report(Context& context, const core::Settings& settings, const record::Run& run,
-                 const energy::Summary& summary, const ReportPlace& place, std::optional<report::TriggerLine> trigger) {
+                 const energy::Summary& summary, const ReportPlace& place) {
   report::TextOptions options;
   options.screen = context.screen;
   options.factors = summary_options(settings).factors;
-  options.trigger = std::move(trigger);
+  options.trigger = top_trigger(run);
   if (!place.record.empty()) options.record_place = friendly_path(context, place.record);
   if (!place.record.empty() || !place.run_words.empty()) {
     const auto words = place.run_words.empty() ? "" : " " + place.run_words;

@@ -15,6 +15,12 @@ namespace gradwatt::app {
 /// The user's factors and the length of the job, as far as they are set.
 [[nodiscard]] energy::Options summary_options(const core::Settings& settings);
 
+/// What a report and its triggers read of a record.
+[[nodiscard]] record::LoadOptions report_columns();
+
+/// The strongest thing that stands out, with the command that looks into it.
+[[nodiscard]] std::optional<report::TriggerLine> top_trigger(const record::Run& run);
+
 struct ReportPlace {
   std::filesystem::path record;  ///< empty: not kept
   std::string run_words;         ///< how further commands name the run: empty for `last`, else id, name or path
@@ -22,7 +28,6 @@ struct ReportPlace {
 
 /// Prints on `context.out`.
 void show_report(Context& context, const core::Settings& settings, const record::Run& run,
-                 const energy::Summary& summary, const ReportPlace& place,
-                 std::optional<report::TriggerLine> trigger = std::nullopt);
+                 const energy::Summary& summary, const ReportPlace& place);
 
 }  // namespace gradwatt::app

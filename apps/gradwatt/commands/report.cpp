@@ -42,7 +42,7 @@ void print_summary(Context& context, const Wanted& wanted, const core::Settings&
   const auto summary = energy::summarize(run, options);
   const auto place = ref.kind == RunRef::Kind::foreign ? std::filesystem::path() : ref.path;
   if (wanted.format == "json")
-    context.out << report::to_json(run, summary, {options.factors, std::nullopt, place.string()});
+    context.out << report::to_json(run, summary, {options.factors, top_trigger(run), place.string()});
   else if (wanted.format == "csv")
     context.out << report::summary_csv(run, summary);
   else
@@ -52,7 +52,7 @@ void print_summary(Context& context, const Wanted& wanted, const core::Settings&
 core::Result<void> print_report(Context& context, const Wanted& wanted, const core::Settings& settings) {
   const auto ref = resolve_run(settings, context.working_folder, wanted.run);
   if (!ref) return core::fail(ref.error());
-  auto columns = energy::columns_for_summary();
+  auto columns = report_columns();
   if (wanted.raw) columns = {};  // all
   const auto run = load_run(context, *ref, columns);
   if (!run) return core::fail(run.error());

@@ -7,6 +7,7 @@ namespace gradwatt::app {
 namespace {
 
 constexpr auto kCommands = std::to_array<Command>({
+    {"run", "measure a command, a running process or the host, and report where the energy went", run_run},
     {"report", "print what a run used and how well it was measured: text, JSON or CSV", run_report},
     {"import", "turn recordings of other tools into a run", run_import},
     {"runs", "list, show, name and remove the runs that are kept", run_runs},

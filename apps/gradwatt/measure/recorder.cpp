@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "gradwatt/energy/summary.hpp"
 #include "gradwatt/units/quantity.hpp"
+#include "show_report.hpp"
 
 namespace gradwatt::app {
 namespace {
@@ -44,7 +44,9 @@ void Recorder::start() {
   writer_->set_meta(record::meta::kAnchorWall, std::to_string(anchor.wall.time_since_epoch().count()));
   writer_->set_meta(record::meta::kInterval, std::to_string(plan_.sampling.interval.count()));
   for (const auto& [key, value] : plan_.meta) writer_->set_meta(key, value);
-  sampler_ = std::make_unique<telemetry::Sampler>(clock_, *writer_, job_, plan_.sampling);
+  if (plan_.live_alerts) feed_ = std::make_unique<LiveFeed>(*writer_);
+  record::Sink& sink = feed_ ? static_cast<record::Sink&>(*feed_) : *writer_;
+  sampler_ = std::make_unique<telemetry::Sampler>(clock_, sink, job_, plan_.sampling);
   sampler_->start(std::move(plan_.backends));
   if (!plan_.marks_folder.empty()) rings_.emplace(plan_.marks_folder);
   housekeeper_ = std::jthread([this](const std::stop_token& stop) { keep_house(stop); });
@@ -60,7 +62,7 @@ void Recorder::event(std::string kind, std::string text) {
 
 void Recorder::take(const launch::marks::Batch& batch) {
   marks_lost_ += batch.overruns + batch.torn + batch.malformed;
-  for (const auto& mark : batch.marks) writer_->add_mark(mark);
+  for (const auto& mark : batch.marks) feed_ ? feed_->add_mark(mark) : writer_->add_mark(mark);
   for (const auto& fact : batch.facts) writer_->add_fact(fact);
   const std::lock_guard lock(steps_mutex_);
   for (const auto& mark : batch.marks) {
@@ -84,6 +86,10 @@ StepCount Recorder::steps() const {
     count.steps_per_s = static_cast<double>(ends.size() - 1) / (static_cast<double>(ends.back() - ends.front()) * 1e-9);
   count.total_steps = total_steps_;
   return count;
+}
+
+std::vector<diagnosis::Trigger> Recorder::alerts() const {
+  return feed_ ? feed_->alerts() : std::vector<diagnosis::Trigger>{};
 }
 
 void Recorder::keep_house(const std::stop_token& stop) {
@@ -130,7 +136,7 @@ Recorder::Finished Recorder::finish(core::Instant job_end, std::optional<int> ex
   const auto health = writer_->health();
   if (health.failure)
     problems_.push_back(fmt::format("{}; {} rows are missing in it", *health.failure, health.rows_lost));
-  auto run = writer_->read_back(energy::columns_for_summary());
+  auto run = writer_->read_back(report_columns());
   if (run) {
     finished.run = std::move(*run);
   } else {

@@ -14,9 +14,11 @@
 #include <vector>
 
 #include "gradwatt/core/clock.hpp"
+#include "gradwatt/diagnosis/triggers.hpp"
 #include "gradwatt/launch/marks/ring_directory.hpp"
 #include "gradwatt/record/store.hpp"
 #include "gradwatt/telemetry/sampler.hpp"
+#include "measure/live_feed.hpp"
 #include "measure/run_place.hpp"
 
 namespace gradwatt::app {
@@ -36,6 +38,7 @@ class Recorder {
     telemetry::Sampler::Options sampling;
     std::filesystem::path marks_folder;  ///< empty: the job has no rings
     std::map<std::string, std::string, std::less<>> meta;
+    bool live_alerts = false;  ///< look for triggers while the job runs
     /// Called every second from the housekeeping thread.
     std::function<void(const Recorder&)> each_second = [](const Recorder&) {};
   };
@@ -53,6 +56,8 @@ class Recorder {
   void fact(record::Fact fact) { writer_->add_fact(std::move(fact)); }
   [[nodiscard]] const telemetry::LiveBoard& live() const { return sampler_->live(); }
   [[nodiscard]] StepCount steps() const;
+  /// What the triggers see in the last minutes, strongest first; empty without live_alerts.
+  [[nodiscard]] std::vector<diagnosis::Trigger> alerts() const;
 
   struct Finished {
     record::Run run;                    ///< as a report needs it
@@ -72,6 +77,7 @@ class Recorder {
   telemetry::JobScope& job_;
   Plan plan_;
   std::unique_ptr<record::Writer> writer_;
+  std::unique_ptr<LiveFeed> feed_;  ///< between sampler and writer, only with live_alerts
   std::unique_ptr<telemetry::Sampler> sampler_;
   std::optional<launch::marks::RingDirectory> rings_;  // housekeeping thread, after its end finish()
   std::vector<std::string> problems_;

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kUsage = "gradwatt run [options] -- COMMAND …";
 
 struct Typed {
-  std::string pid, length, out, name, gpus, format;
+  std::string pid, length, out, name, gpus, format, replay;
   bool node = false, json = false, quiet = false;
 };
 
@@ -25,6 +25,7 @@ void declare(Options& options, Typed& typed) {
   app.add_flag("--node", typed.node, "measure the whole host");
   app.add_option("--for", typed.length, "with --pid or --node: how long, e.g. 60s");
   app.add_option("--gpus", typed.gpus, "only these GPUs: indices, UUIDs or MIG ids, comma-separated");
+  app.add_option("--replay", typed.replay, "read this run record instead of the machine's sensors");
   app.add_option("--format", typed.format, "of the report at the end: text or json");
   app.add_flag("--json", typed.json, "the same as --format json");
   app.add_flag("--quiet", typed.quiet, "no report at the end");
@@ -82,6 +83,7 @@ core::Result<void> take_rest(const Typed& typed, const Context& context, RunRequ
   request.json = typed.json || typed.format == "json";
   request.quiet = typed.quiet;
   if (!typed.out.empty()) request.out = context.working_folder / typed.out;
+  if (!typed.replay.empty()) request.replay = context.working_folder / typed.replay;
   if (!typed.name.empty())
     if (auto good = check_name(typed.name); !good) return good;
   request.name = typed.name;

@@ -24,6 +24,7 @@ struct RunRequest {
   std::filesystem::path out;             ///< empty: the run store
   std::string name;
   std::optional<std::string> gpus;  ///< --gpus, as CUDA_VISIBLE_DEVICES would be written
+  std::filesystem::path replay;     ///< serve this record as the machine's sensors
   bool json = false, quiet = false;
   core::Settings settings;
 };
