@@ -24,6 +24,22 @@ std::vector<std::string> words_of(const CLI::App& app) {
   return words;
 }
 
+std::string type_name(core::SettingType type) {
+  switch (type) {
+    case core::SettingType::duration:
+      return "TIME";
+    case core::SettingType::number:
+    case core::SettingType::count:
+      return "NUMBER";
+    case core::SettingType::path:
+      return "DIR";
+    case core::SettingType::list:
+      return "NAME,…";
+    default:
+      return "TEXT";
+  }
+}
+
 std::string hint(std::string_view word, const std::vector<std::string>& words) {
   const std::vector<std::string_view> candidates(words.begin(), words.end());
   const auto near = core::nearest(word, candidates);
@@ -54,6 +70,7 @@ void Options::add_setting(core::SettingId id, const std::string& names, const st
     given.value = flag_value;
   } else {
     given.option = app_.add_option(names, given.value, help);
+    given.option->type_name(type_name(row.type));
     if (!row.default_text.empty()) given.option->description(fmt::format("{} (default {})", help, row.default_text));
   }
 }

@@ -51,7 +51,7 @@ core::Result<record::Run> load_run(Context& context, const RunRef& ref, const re
       if (const auto name = name_in(ref.path)) run->set(record::meta::kName, *name);
     return run;
   }
-  auto imported = ingest::import_files({ref.path});
+  auto imported = ingest::import_files(std::span(&ref.path, 1));
   if (!imported) return core::fail(imported.error());
   for (const auto& diagnostic : imported->diagnostics) complain(context, ingest::format(diagnostic));
   return std::move(imported->run);

@@ -55,8 +55,8 @@ core::Result<RunStore::Entry> pick(const std::vector<RunStore::Entry>& matches, 
 core::Error no_such_run(const std::vector<RunStore::Entry>& all, std::string_view text, const fs::path& root) {
   if (all.empty())
     return {core::Errc::not_found,
-            fmt::format("there is no run '{}': {} holds no runs yet; `gradwatt run -- CMD` makes one", text,
-                        root.string())};
+            fmt::format("{}{} holds no runs yet; `gradwatt run -- CMD` makes one",
+                        text == "last" ? "" : fmt::format("there is no run or file '{}', and ", text), root.string())};
   std::vector<std::string_view> words;
   for (const auto& entry : all) {
     words.push_back(entry.id);

@@ -12,14 +12,15 @@
 namespace gradwatt::app {
 namespace {
 
-constexpr std::string_view kBashScript = R"(# bash completion for gradwatt; load it with: source <(gradwatt completion bash)
+constexpr std::string_view kBashScript =
+    R"script(# bash completion for gradwatt; load it with: source <(gradwatt completion bash)
 _gradwatt() {
   local IFS=$'\n'
   COMPREPLY=($(compgen -W "$(gradwatt completion words "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" \
                        -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _gradwatt gradwatt
-)";
+)script";
 
 void put_run_words(Context& context, std::vector<std::string>& words) {
   const auto settings = core::Settings::load(core::usual_sources(context.environment, context.working_folder));
@@ -66,7 +67,7 @@ core::Result<int> run_completion(Context& context, Arguments arguments) {
   Options options(context, "completion",
                   "Prints the completion script for a shell: source <(gradwatt completion bash)");
   std::string shell;
-  options.app().add_option("SHELL", shell, "bash")->required();
+  options.app().add_option("SHELL", shell, "bash")->type_name("")->required();
   const auto parsed = options.parse(arguments);
   if (!parsed) return core::fail(parsed.error());
   if (*parsed == Options::Parsed::done) return 0;

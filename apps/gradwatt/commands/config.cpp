@@ -60,7 +60,8 @@ void print_text(Context& context, const core::Settings& settings) {
   for (std::size_t i = 0; i < core::table::kSettings.size(); ++i) {
     const auto id = static_cast<core::SettingId>(i);
     text += fmt::format("{}  {}  {}\n", report::pad_right(core::info(id).key, key_width),
-                        report::pad_right(shown(id), value_width), settings.value(id).source);
+                        report::pad_right(shown(id), value_width),
+                        settings.value(id).text.empty() ? "not set" : settings.value(id).source);
     text += fmt::format("{}  {} ({})\n", std::string(key_width, ' '), core::info(id).help, core::info(id).environment);
   }
   context.out << (context.screen.utf8 ? text : report::to_ascii(text));

@@ -88,12 +88,13 @@ core::Result<int> run_report(Context& context, Arguments arguments) {
   Options options(context, "report", "Prints what a run used, where the watts went, and how well that was measured.");
   Wanted wanted;
   auto& app = options.app();
-  app.add_option("RUN", wanted.run, "run folder, record, id, name, `last` (the default) or a foreign recording");
-  app.add_option("--format", wanted.format, "text, json or csv");
+  app.add_option("RUN", wanted.run, "run folder, record, id, name, `last` (the default) or a foreign recording")
+      ->type_name("");
+  app.add_option("--format", wanted.format, "text, json or csv")->type_name("FORMAT");
   app.add_flag("--json", wanted.json, "the same as --format json");
   app.add_flag("--raw", wanted.raw, "all samples as CSV, a row a reading time and device");
   app.add_flag("--long", wanted.long_rows, "all samples as CSV, a row a value");
-  app.add_option("-o,--output", wanted.output, "write into this file instead of standard output");
+  app.add_option("-o,--output", wanted.output, "write into this file instead of standard output")->type_name("FILE");
   options.add_setting(core::setting("pue"), "--pue");
   options.add_setting(core::setting("price_per_kwh"), "--price-per-kwh");
   options.add_setting(core::setting("currency"), "--currency");

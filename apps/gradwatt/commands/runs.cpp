@@ -204,13 +204,13 @@ core::Result<int> run_runs(Context& context, Arguments arguments) {
   auto* list_action = options.add_action("list", "all runs, latest first (also without an action)");
   list_action->add_flag("--json", wanted.json, "print JSON");
   auto* show_action = options.add_action("show", "what a run knows of itself: command, host, devices, versions");
-  show_action->add_option("RUN", wanted.runs, "the latest if left out")->expected(0, 1);
+  show_action->add_option("RUN", wanted.runs, "the latest if left out")->expected(0, 1)->type_name("");
   show_action->add_flag("--json", wanted.json, "print JSON");
   auto* name_action = options.add_action("name", "give a run a name that every verb understands");
-  name_action->add_option("RUN", run, "id, name or `last`")->required();
-  name_action->add_option("NAME", wanted.name, "letters, digits, '.', '_', '-'")->required();
+  name_action->add_option("RUN", run, "id, name or `last`")->type_name("")->required();
+  name_action->add_option("NAME", wanted.name, "letters, digits, '.', '_', '-'")->type_name("")->required();
   auto* rm_action = options.add_action("rm", "remove runs for good");
-  rm_action->add_option("RUN", wanted.runs, "ids, names or `last`")->required();
+  rm_action->add_option("RUN", wanted.runs, "ids, names or `last`")->type_name("")->required();
   rm_action->add_flag("--yes,-y", wanted.yes, "do not ask");
   const auto parsed = options.parse(arguments);
   if (!parsed) return core::fail(parsed.error());

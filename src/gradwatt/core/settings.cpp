@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <fstream>
-#include <sstream>
+#include <iterator>
 
 #include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
@@ -139,11 +139,11 @@ Result<std::vector<Claim>> read_file(const fs::path& file) {
   std::error_code gone;
   if (!fs::exists(file, gone)) return claims;
   std::ifstream stream(file);
-  std::stringstream content;
-  if (!stream || !(content << stream.rdbuf() || stream.eof()))
+  if (!fs::is_regular_file(file, gone) || !stream)
     return fail(Errc::not_permitted, fmt::format("cannot read the settings in {}", file.string()));
+  const std::string content{std::istreambuf_iterator<char>(stream), {}};
   try {
-    const auto table = toml::parse(content.view(), file.string());
+    const auto table = toml::parse(content, file.string());
     if (auto done = collect(table, "", file, claims); !done) return fail(done.error());
   } catch (const toml::parse_error& error) {
     return fail(Errc::unusable_input, fmt::format("{}:{}: not a settings file in TOML: {}", file.string(),

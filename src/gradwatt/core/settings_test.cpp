@@ -128,6 +128,16 @@ TEST_F(SettingsTest, ABadEnvironmentVariableIsNamed) {
   EXPECT_THAT(settings.error().message, HasSubstr("GRADWATT_INTERVAL: interval is 'never'"));
 }
 
+TEST_F(SettingsTest, AnEmptyFileSaysNothingAndAFolderIsRefused) {
+  write(project_, "");
+  EXPECT_TRUE(Settings::load(sources()));
+  fs::remove(folder_ / project_);
+  fs::create_directory(folder_ / project_);
+  const auto settings = Settings::load(sources());
+  ASSERT_FALSE(settings);
+  EXPECT_THAT(settings.error().message, HasSubstr("cannot read the settings in"));
+}
+
 TEST_F(SettingsTest, AFileThatIsNotTomlIsRefusedWithItsLine) {
   write(project_, "interval = '1s'\nthis is not toml\n");
   const auto settings = Settings::load(sources());

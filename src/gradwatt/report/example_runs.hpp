@@ -114,10 +114,17 @@ inline Example eight_gpus() {
   steps.step_median_s = 0.1512, steps.step_p95_s = 0.1841;
   steps.phase_share = {0.38, 0.17, 0.31, 0.09, 0.03, std::nullopt, std::nullopt, 0.02};
   s.steps = steps;
-  s.profiles.push_back({record::DeviceIndex{0}, 72, 265, 88, 412, 1.22, 132, 0.6});
-  s.marks.push_back({record::MarkKind::epoch, "", 0, 0, 0, 3600, 3.8e6, record::How::counter, 1281167});
-  s.marks.push_back({record::MarkKind::epoch, "", 1, 0, 3600, 3600, 3.9e6, record::How::counter, 1281167});
-  s.marks.push_back({record::MarkKind::region, "evaluation", 0, 0, 3500, 60, 81000, record::How::counter, {}});
+  s.profiles.push_back({.device = record::DeviceIndex{0},
+                        .idle_w = 72,
+                        .mean_w = 265,
+                        .p5_w = 88,
+                        .p95_w = 412,
+                        .swing = 1.22,
+                        .falls_to_base = 132,
+                        .stability = 0.6});
+  s.marks = {{.kind = record::MarkKind::epoch, .number = 0, .duration_s = 3600, .energy_j = 3.8e6},
+             {.kind = record::MarkKind::epoch, .number = 1, .duration_s = 3600, .energy_j = 3.9e6},
+             {.kind = record::MarkKind::region, .name = "evaluation", .duration_s = 60, .energy_j = 81000}};
   s.gpu_kwh_per_gpu_hour = 0.2649;
   s.prediction = energy::Prediction{71905, 450000, 1.83e8, 70200, 1.79e8, 1.87e8};
   s.consequences = {s.energy.energy_j.value() * 1.2, 2.71, 3100};
@@ -177,6 +184,7 @@ inline Example imported() {
   add_up(s.energy);
   s.energy.where = record::Where::imported;
   s.cross_checks.push_back({gpu, 1.0e5, 1.087e5, 600, 0.087, 0.02, energy::CrossCheck::Verdict::suspect, ""});
+  s.warnings = {"GPU 0: its energy counter says 100 kJ, its power adds up to 109 kJ: one of them is wrong."};
   return e;
 }
 

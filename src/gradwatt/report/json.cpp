@@ -37,6 +37,7 @@ Json device_energy(const record::Run& run, const energy::DeviceEnergy& d) {
   put_origin(object, d.energy_j.has_value(), d.how, d.where, d.coverage);
   object["low_j"] = value(d.low_j);
   object["high_j"] = value(d.high_j);
+  object["interval_contains"] = text_or_null(d.interval_contains);
   object["estimated_j"] = value(d.estimated_j);
   object["in_total"] = d.in_total && d.energy_j.has_value();
   object["metric"] = d.metric ? Json(info(*d.metric).key()) : Json(nullptr);
@@ -104,6 +105,8 @@ Json marks(const energy::Summary& summary) {
     object["begin_s"] = value(m.begin_s);
     object["duration_s"] = value(m.duration_s);
     object["energy_j"] = value(m.energy_j);
+    object["low_j"] = value(m.low_j);
+    object["high_j"] = value(m.high_j);
     object["how"] = m.energy_j ? Json(name_of(m.how)) : Json(nullptr);
     object["samples"] = value(m.samples);
     list.push_back(std::move(object));
@@ -133,6 +136,7 @@ Json profiles(const energy::Summary& summary) {
   Json list = Json::array();
   for (const auto& p : summary.profiles)
     list.push_back({{"device", record::number(p.device)},
+                    {"metric", p.metric ? Json(info(*p.metric).key()) : Json(nullptr)},
                     {"idle_w", value(p.idle_w)},
                     {"mean_w", value(p.mean_w)},
                     {"p5_w", value(p.p5_w)},

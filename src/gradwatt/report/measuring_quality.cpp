@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "gradwatt/report/figures.hpp"
-#include "gradwatt/report/headline.hpp"
 #include "gradwatt/report/screen.hpp"
 
 namespace gradwatt::report {
@@ -71,19 +70,6 @@ std::string quality_text(const record::Run& run) {
     line.add(fmt::format("{} counter steps rejected", count_text(std::int64_t(counts.rejected))));
   add_own_cost(line, run);
   return line.text();
-}
-
-std::vector<std::string> cross_check_warnings(const record::Run& run, const energy::Summary& summary) {
-  using Verdict = energy::CrossCheck::Verdict;
-  std::vector<std::string> warnings;
-  for (const auto& check : summary.cross_checks) {
-    if (check.verdict != Verdict::warning && check.verdict != Verdict::suspect) continue;
-    warnings.push_back(fmt::format(
-        "{}: its energy counter says {}, its power adds up to {} ({:+.1f} %){}", device_label(run, check.device),
-        energy_text(check.counter_j), energy_text(check.integrated_j), check.difference * 100,
-        check.verdict == Verdict::suspect ? "; one of them is wrong, treat its figures as suspect" : ""));
-  }
-  return warnings;
 }
 
 }  // namespace gradwatt::report

@@ -1,17 +1,17 @@
-// How good the measurement itself was: one line of figures, and the cross-checks that did not agree.
+// How good the measurement itself was, in one line of figures.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
-#include "gradwatt/energy/summary.hpp"
+#include "gradwatt/record/run.hpp"
 
 namespace gradwatt::report {
 
 /// "reading every 1.00 s · 11 220 ticks, 3 late · …"; empty when the run knows nothing of it.
 [[nodiscard]] std::string quality_text(const record::Run& run);
-/// One sentence each for counter and integrated power that disagree, with both figures.
-[[nodiscard]] std::vector<std::string> cross_check_warnings(const record::Run& run, const energy::Summary& summary);
 
 /// What the readings of all series add up to.
 struct ReadingCounts {

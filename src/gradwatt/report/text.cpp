@@ -177,9 +177,8 @@ void put_consequences(Screen& screen, const energy::Consequences& c, const energ
   put_entry(screen, "cost", parts);
 }
 
-void put_warnings(Screen& screen, const record::Run& run, const energy::Summary& summary) {
-  auto warnings = cross_check_warnings(run, summary);
-  warnings.insert(warnings.end(), summary.warnings.begin(), summary.warnings.end());
+void put_warnings(Screen& screen, const energy::Summary& summary) {
+  const auto& warnings = summary.warnings;
   for (std::size_t i = 0; i < warnings.size() && i < kWarningsShown; ++i)
     screen.entry(i == 0 ? "warning" : "", printable(warnings[i]), Style::bad);
   if (warnings.size() > kWarningsShown)
@@ -213,7 +212,7 @@ std::string to_text(const record::Run& run, const energy::Summary& summary, cons
   if (summary.prediction) put_prediction(screen, *summary.prediction);
   put_consequences(screen, summary.consequences, options.factors);
   if (const auto quality = quality_text(run); !quality.empty()) screen.entry("quality", quality);
-  put_warnings(screen, run, summary);
+  put_warnings(screen, summary);
   put_ending(screen, options);
   return screen.text();
 }
