@@ -130,9 +130,9 @@ void JobSensor::choose_cpu_source() {
   const auto now = clock_.now();
   if (source_chosen_ && (!by_group_ || now < next_group_check_)) return;
   next_group_check_ = now + kCheckPeriod;
-  const auto members = groups_.members();
   // A group that is empty now held the job until it ended: its count stays right.
-  const bool ours = source_chosen_ && members.empty() ? by_group_ : group_is_the_jobs();
+  const bool ended = source_chosen_ && by_group_ && groups_.members().empty();
+  const bool ours = ended || group_is_the_jobs();
   if (source_chosen_ && ours != by_group_) cpu_.last_us.reset();
   by_group_ = ours && groups_.cpu_usage_us().has_value();
   source_chosen_ = true;

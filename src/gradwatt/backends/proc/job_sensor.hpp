@@ -20,8 +20,8 @@ namespace gradwatt::proc {
 class JobSensor final : public telemetry::Sensor {
  public:
   struct Options {
-    core::Duration tree_budget = std::chrono::microseconds(900);         ///< a tick; the rest waits for the next
-    core::Duration census_budget = std::chrono::microseconds(600);       ///< a tick, for the routine census
+    core::Duration tree_budget = std::chrono::microseconds(700);         ///< a tick; the rest waits for the next
+    core::Duration census_budget = std::chrono::microseconds(400);       ///< a tick, for the routine census
     core::Duration census_budget_asked = std::chrono::milliseconds(10);  ///< a tick, when somebody waits for it
     core::Duration census_period = std::chrono::seconds(10);
     long ticks_per_s = 100;  ///< sysconf(_SC_CLK_TCK)

@@ -103,6 +103,7 @@ void ProcessTree::forget_gone(const std::vector<pid_t>& pids) {
   std::vector<pid_t> gone;
   for (const auto& [pid, process] : processes_)
     if (!there(pid)) gone.push_back(pid);
+  ++notice_;
   for (const pid_t pid : gone) retire(pid);
 }
 
@@ -133,7 +134,10 @@ void ProcessTree::visit_in_turn(core::Instant deadline) {
     if (it == processes_.end()) it = processes_.begin();
     const pid_t pid = it->first;
     next_ = pid + 1;
-    if (!refresh(pid, it->second, with_io)) retire(pid);
+    if (!refresh(pid, it->second, with_io)) {
+      ++notice_;
+      retire(pid);
+    }
     if (processes_.lower_bound(next_) == processes_.end()) {
       end_round();
       return;
@@ -162,6 +166,7 @@ bool ProcessTree::refresh(pid_t pid, Process& process, bool with_io) {
   process.reaped_ticks = stat->reaped_ticks;
   process.parent = stat->parent;
   process.ended = stat->ended();
+  process.notice = notice_;
   process.threads = stat->threads;
   process.resident_pages = stat->resident_pages;
   if (!with_io) return true;
@@ -195,7 +200,9 @@ ProcessTree::Process* ProcessTree::living_ancestor(pid_t pid) {
   // The bound is against a loop of graves after pids were given out again.
   for (std::size_t steps = 0; steps <= processes_.size() + graves_.size(); ++steps) {
     if (const auto it = processes_.find(pid); it != processes_.end()) {
-      if (refresh(pid, it->second, true)) return &it->second;
+      const bool fresh = it->second.notice == notice_;
+      if (fresh || refresh(pid, it->second, true)) return &it->second;
+      ++notice_;
       retire(pid);
     }
     const auto grave = graves_.find(pid);

@@ -68,6 +68,7 @@ class ProcessTree {
     std::int64_t threads = 0, resident_pages = 0;
     bool ended = false;  ///< a zombie: counts no more, its time does
     bool seen = false, io_seen = false;
+    std::uint64_t notice = 0;  ///< value of notice_ when it was read last
     std::array<Ledger, kAccounts> ledgers{};
   };
   struct Grave {
@@ -99,6 +100,7 @@ class ProcessTree {
   std::array<std::int64_t, kAccounts> ended_{};
   std::array<std::int64_t, kAccounts> published_{};
   bool io_known_ = false;
+  std::uint64_t notice_ = 0;  // grows when processes are noticed to be gone: heirs read before that are stale
   std::uint64_t round_ = 0;
   pid_t next_ = 0;                     // where the round goes on
   std::string last_pid_;               // as /proc/loadavg had it when the last scan began

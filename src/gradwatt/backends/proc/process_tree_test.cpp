@@ -94,6 +94,18 @@ TEST_F(ProcessTreeTest, AFamilyThatEndsTogetherMovesUpToTheGrandparent) {
   EXPECT_EQ(tick().cpu_ticks, 321);
 }
 
+TEST_F(ProcessTreeTest, ManyChildrenThatEndAtOnceAreMatchedWithOneReadingOfTheirParent) {
+  put(made_, {.pid = 10});
+  for (pid_t pid = 11; pid < 51; ++pid) put(made_, {.pid = pid, .parent = 10, .own_ticks = 10});
+  start({10});
+  EXPECT_EQ(tick().cpu_ticks, 400);
+  for (pid_t pid = 11; pid < 51; ++pid) bury(made_, pid);
+  put(made_, {.pid = 10, .reaped_ticks = 300});  // ten of them were not waited for
+  put_newest_pid(made_, 1002);
+  EXPECT_EQ(tick().cpu_ticks, 400);
+  EXPECT_EQ(tick().cpu_ticks, 400);
+}
+
 TEST_F(ProcessTreeTest, TheTotalStaysWhenTheWholeJobHasEnded) {
   put(made_, {.pid = 10, .own_ticks = 50});
   put(made_, {.pid = 11, .parent = 10, .own_ticks = 50});
