@@ -1,30 +1,23 @@
 """Steps and regions named by the program itself, written to the mark ring that the agent of this process uses too."""
 import functools
-import os
 import sys
 from time import monotonic_ns
 
-_own_recorder = None
+_recorder = None  # of this process, once it was needed
 _step_begin = None
 _steps = 0
 
 
-def _recorder():
+def _find_recorder():
     """The agent's where it runs; else one of our own."""
-    global _own_recorder
+    global _recorder
     agent = sys.modules.get("_gradwatt_agent")
-    recorder = agent.current() if agent is not None else None
-    if recorder is not None:
-        return recorder
-    if _own_recorder is None:
+    _recorder = agent.current() if agent is not None else None
+    if _recorder is None:
         from .agent.recorder import Recorder
 
-        _own_recorder = Recorder()
-    return _own_recorder
-
-
-def _ring():
-    return _recorder().ring() if os.environ.get("GRADWATT_MARKS") else None
+        _recorder = Recorder()
+    return _recorder
 
 
 def step(samples=None):
@@ -33,10 +26,10 @@ def step(samples=None):
     themselves. `samples`: how many this process trained on in the step, where known."""
     global _step_begin, _steps
     now = monotonic_ns()
-    ring = _ring()
+    recorder = _recorder or _find_recorder()
+    ring = recorder.ring()
     if ring is None:
         return
-    recorder = _recorder()
     recorder.manual_steps = True
     if recorder.on_manual_step is not None:
         recorder.on_manual_step(samples)
@@ -44,9 +37,7 @@ def step(samples=None):
     begin, _step_begin = _step_begin, now
     if begin is None:
         return
-    from .agent.ring import STEP, UNKNOWN
-
-    ring.span(STEP, _steps, begin, now, UNKNOWN if samples is None else int(samples))
+    ring.step(_steps, begin, now, samples)
     _steps += 1
 
 
@@ -63,7 +54,7 @@ class region:
         return self
 
     def __exit__(self, kind, value, traceback):
-        ring = _ring()
+        ring = (_recorder or _find_recorder()).ring()
         begin = self._begins.pop()
         if ring is not None:
             ring.region(self.name, begin, monotonic_ns())
@@ -104,7 +95,7 @@ class EnergyMonitor:
         if name not in self._begins:
             raise ValueError("the window %r is not running; start it first" % (name,))
         begin, end = self._begins.pop(name), monotonic_ns()
-        ring = _ring()
+        ring = (_recorder or _find_recorder()).ring()
         if ring is not None:
             ring.region(str(name), begin, end)
         return (end - begin) * 1e-9

@@ -1,9 +1,10 @@
 """The PyTorch agent: tells gradwatt about optimiser steps without a change to the training code.
 
-`gradwatt run` starts it (site/sitecustomize.py) right after `import torch` in every Python process of the job.
+`gradwatt run` puts site/ first in PYTHONPATH; its sitecustomize.py waits for `import torch` in every Python process.
 It never synchronises a device, keeps no tensor or model alive, does nothing in data-loader workers and forked
 children, and goes quiet for good when anything in it fails (fact agent.problem says why).
 
+    start.py         starts it right after the import of torch
     ring.py          writes marks and facts (docs/mark-ring.md)
     recorder.py      this process's ring: opened late, silenced on fork and on failure
     steps.py         turns fetches, backward passes and optimiser calls into steps, epochs and phases

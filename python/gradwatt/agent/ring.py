@@ -120,6 +120,9 @@ class Ring:
         )
         _WORD.pack_into(self.memory, _HEAD_AT, n)
 
+    def step(self, number, begin_ns, end_ns, samples=None):
+        self.span(STEP, number, begin_ns, end_ns, UNKNOWN if samples is None else int(samples))
+
     def region(self, name, begin_ns, end_ns):
         n = self._numbers()
         at = _HEADER_BYTES + (n & (_CAPACITY - 1)) * _SLOT_BYTES
