@@ -1,5 +1,6 @@
 // The launch part of `gradwatt run` and nothing else, for tests that need real processes and terminals:
-//   launch_driver [--no-sentinel] [--events FILE] [--report FILE] [--run-id ID --root FOLDER --expected N] -- CMD…
+//   launch_driver [--no-sentinel] [--grace-ms N] [--events FILE] [--report FILE] [--run-id ID --root FOLDER --expected
+//   N] -- CMD…
 // --events gets a line for each signal and stop while CMD runs; --report one line when all is done. With --run-id the
 // drivers of one id meet below the folder, as gradwatts of one run do.
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ namespace {
 
 struct Arguments {
   bool sentinel = true;
-  std::string events, report, run_id, root, expected = "1";
+  std::string events, report, run_id, root, expected = "1", grace_ms = "50";
   std::vector<std::string> command;
 };
 
@@ -35,6 +36,7 @@ Arguments parse(int count, char** texts) {
       break;
     }
     if (text == "--no-sentinel") arguments.sentinel = false;
+    if (text == "--grace-ms") arguments.grace_ms = texts[++i];
     if (text == "--events") arguments.events = texts[++i];
     if (text == "--report") arguments.report = texts[++i];
     if (text == "--run-id") arguments.run_id = texts[++i];
@@ -80,6 +82,7 @@ int run(const Arguments& arguments) {
   }
   std::ofstream events(arguments.events);
   Supervisor::Options options;
+  options.grace = std::chrono::milliseconds(std::stoi(arguments.grace_ms));
   options.on_event = [&](std::string_view kind, const std::string& text) {
     events << kind << ": " << text << std::endl;
   };

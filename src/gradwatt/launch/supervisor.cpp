@@ -85,8 +85,7 @@ void Supervisor::on_signal(const ReceivedSignal& signal) {
   const auto policy = policy_of(signal.number);
   if (policy != SignalPolicy::pass_on && policy != SignalPolicy::resume) return;
   if (signal.number == SIGTSTP) stop_asked_ = std::chrono::steady_clock::now();
-  const bool ours = signal.sender == ::getpid() && !signal.from_kernel;
-  if (!ours && !from_the_job(signal)) pending_.push_back({signal, policy == SignalPolicy::resume});
+  if (!from_the_job(signal)) pending_.push_back({signal, policy == SignalPolicy::resume});
   // Settled even when dropped: the sentinel may hold a copy that would mislead the next time.
   if (!settle_at_) settle_at_ = std::chrono::steady_clock::now() + options_.grace;
 }
@@ -153,7 +152,8 @@ void Supervisor::stop_self(int signal) {
 }
 
 bool Supervisor::from_the_job(const ReceivedSignal& signal) const {
-  return !signal.from_kernel && signal.sender > 0 && descends_from(files_, signal.sender, command_.pid());
+  // Orphans count too: they have become our children, and may signal us in the belief that we are their old parent.
+  return !signal.from_kernel && signal.sender > 0 && descends_from(files_, signal.sender, ::getpid());
 }
 
 bool Supervisor::command_is_stopped() const {

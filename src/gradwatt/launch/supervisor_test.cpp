@@ -44,8 +44,7 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
   return count;
 }
 
-enum class Group { same, own };
-enum class Wiring { plain, terminal };
+enum class Wiring { plain, terminal, session_leader };
 
 /// launch_driver under a script of sh, in its own process group unless said otherwise.
 class SupervisorTest : public ::testing::Test {
@@ -67,37 +66,46 @@ class SupervisorTest : public ::testing::Test {
                                    "--report", (folder_ / "report").string()};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--", "sh", "-c", prelude + script});
-    if (wiring == Wiring::terminal) open_terminal();
+    if (wiring == Wiring::terminal) take_terminal();
+    if (wiring == Wiring::session_leader) open_terminal();
     driver_ = ::fork();
     if (driver_ == 0) become(words, wiring);
-    ::setpgid(driver_, driver_);
+    if (wiring != Wiring::session_leader) ::setpgid(driver_, driver_);
   }
 
   [[noreturn]] void become(const std::vector<std::string>& words, Wiring wiring) const {
     std::vector<char*> arguments;
     for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
-    ::setpgid(0, 0);
+    if (wiring == Wiring::session_leader) {
+      ::setsid();
+      ::ioctl(terminal_.get(), TIOCSCTTY, 0);
+    } else {
+      ::setpgid(0, 0);
+    }
     ::signal(SIGHUP, SIG_DFL);  // main ignores it, and a shell cannot trap what it was started ignoring
     if (wiring == Wiring::terminal) {
       ::signal(SIGTTOU, SIG_IGN);
       ::tcsetpgrp(terminal_.get(), ::getpid());
       ::signal(SIGTTOU, SIG_DFL);
-      for (const int file : {0, 1, 2}) ::dup2(terminal_.get(), file);
     }
+    if (wiring != Wiring::plain)
+      for (const int file : {0, 1, 2}) ::dup2(terminal_.get(), file);
     ::execv(arguments[0], arguments.data());
     ::_exit(99);
   }
 
-  /// This process becomes a session leader with a controlling terminal once, as a login shell is.
   void open_terminal() {
     int keyboard = -1, terminal = -1;
     ASSERT_EQ(::openpty(&keyboard, &terminal, nullptr, nullptr, nullptr), 0);
     keyboard_.reset(keyboard);
     terminal_.reset(terminal);
     for (const int file : {keyboard, terminal}) ::fcntl(file, F_SETFD, FD_CLOEXEC);
-    if (::getsid(0) != ::getpid() && ::setsid() < 0) GTEST_SKIP() << "needs to lead a session: run it under setsid";
-    ASSERT_EQ(::ioctl(terminal, TIOCSCTTY, 1), 0) << "no controlling terminal";
+  }
+  /// Makes it this session's terminal, as a login shell does.
+  void take_terminal() {
+    open_terminal();
+    ASSERT_EQ(::ioctl(terminal_.get(), TIOCSCTTY, 1), 0) << "no controlling terminal";
   }
   void type(const std::string& keys) const {
     ASSERT_EQ(::write(keyboard_.get(), keys.data(), keys.size()), static_cast<ssize_t>(keys.size()));
@@ -138,6 +146,9 @@ class SupervisorTest : public ::testing::Test {
 
 // A shell that sleeps in steps, so that its traps run soon.
 const std::string kWorkFor = "i=0; while [ $i -lt 600 ]; do sleep 0.1; i=$((i+1)); done";
+
+// For tests that send several signals one after the other: the machine may be slow in between.
+const std::vector<std::string> kLongGrace{"--grace-ms", "1500"};
 
 TEST_F(SupervisorTest, PassesTheExitStatusOn) {
   for (const int status : {0, 1, 5, 255}) {
@@ -184,7 +195,7 @@ TEST_F(SupervisorTest, ATermThatWentToTheWholeGroupIsNotPassedOn) {
 }
 
 TEST_F(SupervisorTest, ATermAsTimeoutSendsItReachesTheJobOnce) {
-  start("trap 'say term' TERM; trap 'say usr; exit 4' USR1; say ready; " + kWorkFor);
+  start("trap 'say term' TERM; trap 'say usr; exit 4' USR1; say ready; " + kWorkFor, kLongGrace);
   ASSERT_TRUE(logged("ready"));
   ::kill(driver_, SIGTERM);  // timeout(1): the child first, then its group
   ::kill(-driver_, SIGTERM);
@@ -195,7 +206,7 @@ TEST_F(SupervisorTest, ATermAsTimeoutSendsItReachesTheJobOnce) {
 }
 
 TEST_F(SupervisorTest, ATermToEachProcessAsSlurmSendsItReachesTheJobOnce) {
-  start("trap 'say term' TERM; trap 'say usr; exit 4' USR1; say ready; " + kWorkFor);
+  start("trap 'say term' TERM; trap 'say usr; exit 4' USR1; say ready; " + kWorkFor, kLongGrace);
   ASSERT_TRUE(logged("ready"));
   const std::vector<pid_t> root{driver_};
   for (const pid_t pid : tree_of(read_processes(core::FileTree()), root)) ::kill(pid, SIGTERM);
@@ -256,8 +267,7 @@ TEST_F(SupervisorTest, AJobThatLeftTheGroupStillGetsTheGroupsSignals) {
 
 TEST_F(SupervisorTest, OrphansAreReapedWhileTheJobRuns) {
   // The inner shell leaves a child behind, which ends before the outer one does.
-  start("sh -c 'sh -c \"exit 0\" & exit 0'; sh -c '(sleep 0.05) & exit 0'; " +
-        std::string("while pgrep -P $PPID -x sleep > /dev/null; do sleep 0.02; done; sleep 0.1"));
+  start("sh -c 'sh -c \"exit 0\" & exit 0'; sh -c '(sleep 0.05) & exit 0'; sleep 0.3");
   EXPECT_EQ(wait(), 0);
   EXPECT_THAT(report(), Not(HasSubstr("orphans=0")));
 }
@@ -353,6 +363,16 @@ TEST_F(TerminalTest, ATerminalThatHangsUpReachesTheJobAndTheReportIsStillMade) {
   EXPECT_EQ(wait(), 7);
   EXPECT_EQ(content(log()), "ready\nhup\n");
   EXPECT_THAT(report(), HasSubstr("status=7"));
+}
+
+TEST_F(TerminalTest, AHangUpThatOnlyTheSessionLeaderHearsIsPassedOn) {
+  // As under `ssh -t host gradwatt run`: gradwatt leads the session, and the kernel tells its leader alone.
+  start("trap 'say hup; exit 7' HUP; say ready; " + kWorkFor, {}, Wiring::session_leader);
+  ASSERT_TRUE(logged("ready"));
+  keyboard_.reset();
+  EXPECT_EQ(wait(), 7);
+  EXPECT_EQ(content(log()), "ready\nhup\n");
+  EXPECT_THAT(content(events()), HasSubstr("SIGHUP from the terminal was passed on"));
 }
 
 }  // namespace
