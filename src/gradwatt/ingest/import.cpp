@@ -6,6 +6,7 @@
 
 #include "gradwatt/ingest/line_reader.hpp"
 #include "gradwatt/ingest/merge.hpp"
+#include "gradwatt/ingest/smi_cell.hpp"
 #include "gradwatt/ingest/smi_csv.hpp"
 
 namespace gradwatt::ingest {
@@ -54,6 +55,17 @@ const Sign* sign_of(std::string_view head) {
   return nullptr;
 }
 
+core::Result<void> check(const ImportOptions& options) {
+  if (options.interval && *options.interval <= core::Duration(0))
+    return core::fail(core::Errc::wrong_use, "--interval must be longer than nothing, e.g. --interval 1s");
+  for (const auto& [column, unit] : options.units)
+    if (!is_unit(unit))
+      return core::fail(core::Errc::wrong_use,
+                        fmt::format("--unit {}={}: {} is no unit that is known; try W, mW, %, MHz, C or MiB", column,
+                                    unit, in_quotes(unit)));
+  return {};
+}
+
 core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, const ImportOptions& options,
                                     std::vector<Diagnostic>& diagnostics) {
   if (lines.head().empty()) return refuse(name, "line 1: the file is empty (0 bytes)");
@@ -81,6 +93,7 @@ std::string readable_formats() {
 
 core::Result<Imported> import_files(std::span<const std::filesystem::path> files, const ImportOptions& options) {
   if (files.empty()) return core::fail(core::Errc::wrong_use, "no file to import was given");
+  if (auto fine = check(options); !fine) return core::fail(fine.error());
   Imported imported;
   std::vector<NamedRun> parts;
   for (const auto& path : files) {
@@ -96,6 +109,7 @@ core::Result<Imported> import_files(std::span<const std::filesystem::path> files
 }
 
 core::Result<Imported> import_text(const std::string& name, std::string text, const ImportOptions& options) {
+  if (auto fine = check(options); !fine) return core::fail(fine.error());
   Imported imported;
   auto lines = LineReader::from_text(std::move(text));
   auto file = read_one(lines, name, options, imported.diagnostics);

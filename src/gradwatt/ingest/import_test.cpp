@@ -90,6 +90,12 @@ TEST_F(ImportFiles, NamesTheFileThatCannotBeRead) {
   EXPECT_EQ(import_files({}).error().code, core::Errc::wrong_use);
 }
 
+TEST(ImportText, RefusesOptionsThatMakeNoSense) {
+  const std::string text = "timestamp,power_w\n1675166400,100\n";
+  EXPECT_EQ(import_text("a.csv", text, {.interval = core::Duration(0)}).error().code, core::Errc::wrong_use);
+  EXPECT_EQ(import_text("a.csv", text, {.units = {{"power_w", "furlong"}}}).error().code, core::Errc::wrong_use);
+}
+
 TEST(Fixture, TheProjectsRecordingIsBusyAtFortyPercentOfTheLimit) {
   const auto file = std::filesystem::path(GRADWATT_SOURCE_DIR) / "tests/fixtures/two-h100-busy-low-power.csv";
   const auto imported = import_files(std::vector{file});

@@ -81,7 +81,8 @@ void recount(record::DeviceSeries& series) {
     std::optional<std::int64_t> last;
     for (std::size_t i = 0; i < column.raw.size(); ++i) {
       const auto raw = column.raw[i];
-      if (raw != kMissing && last && raw > *last) total += raw - *last;
+      std::int64_t next = 0;
+      if (raw != kMissing && last && raw > *last && !__builtin_add_overflow(total, raw - *last, &next)) total = next;
       if (raw != kMissing) last = raw;
       column.values[i] = raw == kMissing ? kMissing : total;
     }

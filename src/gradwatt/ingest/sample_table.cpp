@@ -72,7 +72,9 @@ void count_up(record::Column& column, record::SeriesQuality& quality) {
   for (auto& value : column.values) {
     if (value == kMissing) continue;
     if (last && value < *last) ++quality.resets;
-    if (last && value > *last) total += value - *last;
+    // A total past all range is no count; the step is left out.
+    std::int64_t next = 0;
+    if (last && value > *last && !__builtin_add_overflow(total, value - *last, &next)) total = next;
     last = value;
     value = total;
   }
@@ -94,7 +96,7 @@ Cover cover_of(const std::vector<std::int64_t>& time, const std::vector<std::int
   std::int64_t covered = 0;
   for (std::size_t i = 1; i < came.size(); ++i) {
     const auto step = came[i] - came[i - 1];
-    covered += step <= kHole * cover.cadence ? step : cover.cadence;
+    covered += step / kHole <= cover.cadence ? step : cover.cadence;
   }
   const auto span = time.back() - time.front();
   if (span > 0) cover.share = std::min(1.0, static_cast<double>(covered) / static_cast<double>(span));

@@ -3,18 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <map>
 #include <set>
+#include <span>
 
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/ingest/csv_line.hpp"
+#include "gradwatt/ingest/file_clock.hpp"
 #include "gradwatt/ingest/power_meaning.hpp"
+#include "gradwatt/ingest/power_series.hpp"
 #include "gradwatt/ingest/sample_table.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
 #include "gradwatt/ingest/smi_layout.hpp"
+#include "gradwatt/ingest/smi_value.hpp"
 
 namespace gradwatt::ingest {
 namespace {
@@ -25,9 +26,6 @@ constexpr auto kGpu = record::DeviceKind::gpu;
 constexpr MetricId kPowerAverage = record::metric(kGpu, "power_avg");
 constexpr MetricId kPowerInstant = record::metric(kGpu, "power_inst");
 constexpr MetricId kReasons = record::metric(kGpu, "clock_event_reasons");
-constexpr MetricId kLimitEnforced = record::metric(kGpu, "power_limit_enforced");
-constexpr MetricId kLimitRequested = record::metric(kGpu, "power_limit_requested");
-constexpr std::int64_t kSecond = 1'000'000'000;
 
 // Kinds of trouble, in words that end "the last of 12 …".
 constexpr std::string_view kNotUnderstood = "lines that are no row of the table";
@@ -38,106 +36,6 @@ constexpr std::string_view kBadCell = "cells that are no value of their column";
 constexpr std::string_view kImpossible = "impossible values, taken as missing";
 constexpr std::string_view kLongLine = "lines that are too long";
 constexpr std::string_view kNul = "lines with NUL bytes";
-constexpr std::string_view kJump = "jumps of the clock";
-
-/// No GPU board draws more; the largest limit seen is 2900 W, of a superchip module (k8s-test-infra #676). A column
-/// whose typical value is above holds another unit.
-constexpr double kMostPlausibleWatts = 3000;
-/// A single reading above is a glitch whatever the board.
-constexpr double kGlitchWatts = 20'000;
-
-struct Range {
-  std::string_view unit;
-  double low, high;
-};
-constexpr auto kRanges = std::to_array<Range>({
-    {"w", 0, 1e6},
-    {"pct", 0, 100},
-    {"mhz", 0, 20'000},
-    {"c", -100, 250},
-    {"bytes", 0, 1e15},
-    {"s", 0, 1e9},
-    {"bits", 0, 4e18},
-    {"pstate", 0, 31},
-    {"gen", 0, 16},
-    {"lanes", 0, 64},
-    {"count", 0, 1e15},
-});
-
-bool is_possible(MetricId metric, double value) {
-  const auto& row = record::info(metric);
-  if (row.name == "fan_speed") return value >= 0 && value <= 200;  // "may exceed 100 in certain cases", says NVML
-  const auto* range = std::ranges::find(kRanges, row.unit, &Range::unit);
-  return range != kRanges.end() && value >= range->low && value <= range->high;
-}
-
-/// P0 of a performance state, 0x… of bits.
-std::optional<double> special_value(MetricId metric, std::string_view text) {
-  const auto& row = record::info(metric);
-  int base = 0;
-  if (row.unit == "pstate" && text.starts_with('P')) base = 10, text.remove_prefix(1);
-  if (row.unit == "bits" && (text.starts_with("0x") || text.starts_with("0X"))) base = 16, text.remove_prefix(2);
-  std::uint64_t value = 0;
-  if (base == 0 || text.empty()) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return static_cast<double>(value);
-}
-
-/// The file's clock: one kind, steps of summer time and midnight undone.
-class FileClock {
- public:
-  explicit FileClock(const ImportOptions& options) : options_(options) {}
-
-  /// Nothing when the kind contradicts that of the rows before (a date here, seconds there).
-  std::optional<std::int64_t> place(const ParsedTime& time, std::size_t line, Diagnostics& diagnostics) {
-    const bool absolute = time.kind == TimeKind::utc || time.kind == TimeKind::local;
-    if (kind_ && absolute != is_absolute()) return std::nullopt;
-    if (kind_ && !absolute && *kind_ != time.kind) return std::nullopt;
-    if (!kind_ || time.kind == TimeKind::local) kind_ = time.kind;
-    whole_seconds_ = whole_seconds_ && time.whole_seconds;
-    std::int64_t ns = time.ns;
-    if (time.kind == TimeKind::local && options_.utc_offset)
-      ns -= std::chrono::nanoseconds(*options_.utc_offset).count();
-    return undo_jump(ns + shift_, time.kind, line, diagnostics);
-  }
-
-  [[nodiscard]] bool is_absolute() const { return kind_ == TimeKind::utc || kind_ == TimeKind::local; }
-  [[nodiscard]] bool zone_known() const {
-    return kind_ == TimeKind::utc || (kind_ == TimeKind::local && options_.utc_offset);
-  }
-  [[nodiscard]] bool whole_seconds() const { return whole_seconds_; }
-  [[nodiscard]] std::optional<TimeKind> kind() const { return kind_; }
-
- private:
-  std::int64_t undo_jump(std::int64_t ns, TimeKind kind, std::size_t line, Diagnostics& diagnostics) {
-    const auto step = last_ ? ns - *last_ : 0;
-    // A row comes at most a few periods after the one before; a log that is begun again is off by more.
-    const auto slack = std::clamp(3 * period_, 5 * kSecond, 600 * kSecond);
-    const bool summer_time = kind == TimeKind::local && step < 0 && std::abs(step + 3600 * kSecond) <= slack;
-    const bool midnight = kind == TimeKind::clock && step < -12 * 3600 * kSecond;
-    if (summer_time || midnight) {
-      const auto back = (midnight ? 86400 : 3600) * kSecond;
-      shift_ += back, ns += back;
-      diagnostics.add(kJump, line,
-                      midnight ? "the time of day passes midnight; the rows below count as the next day"
-                               : "local time goes back by an hour, as at the end of summer time; the rows "
-                                 "below count as an hour later");
-    } else if (step > 0) {
-      if (kind == TimeKind::local && last_ && std::abs(step - 3600 * kSecond - period_) <= std::max(period_, kSecond))
-        diagnostics.add(kJump, line, "an hour is missing here: no readings, or the begin of summer time");
-      period_ = step;
-    }
-    last_ = ns;
-    return ns;
-  }
-
-  const ImportOptions& options_;
-  std::optional<TimeKind> kind_;
-  std::optional<std::int64_t> last_;
-  std::int64_t shift_ = 0, period_ = 0;
-  bool whole_seconds_ = true;
-};
 
 class SmiCsv {
  public:
@@ -161,7 +59,10 @@ class SmiCsv {
   void take_stray(const Line& line, bool broken_row);
   void use(Layout layout);
   core::Result<void> take_row(const Line& line);
+  bool is_reading_row(const Line& line);
+  void announce();
   std::optional<std::int64_t> time_of_row(const Line& line);
+  [[nodiscard]] Identity identity_of_row(int wide_gpu) const;
   core::Result<std::optional<std::size_t>> device_of_row(const Line& line, int wide_gpu);
   void take_cells(const Line& line, std::size_t device, int wide_gpu);
   void take_metric(const Line& line, std::size_t device, const LayoutColumn& column, MetricId metric,
@@ -169,13 +70,10 @@ class SmiCsv {
   void take_reasons(std::size_t device, int wide_gpu);
   void take_fixed(std::size_t device, const LayoutColumn& column, std::string_view text);
   void report_fault(const Line& line, std::size_t device, std::string_view text);
-  [[nodiscard]] std::optional<double> value_of(const LayoutColumn& column, MetricId metric, std::string_view text,
-                                               CellKind& kind) const;
+  [[nodiscard]] bool decimal_comma() const { return layout_->separator != ','; }
   [[nodiscard]] bool has_any_value() const;
 
   // The end.
-  void judge_power();
-  void fill_enforced_limit(record::Run& run) const;
   void describe(record::Run& run) const;
   void describe_findings(const TableFindings& findings);
 
@@ -213,7 +111,6 @@ class SmiCsv {
   bool timed_ = false;  // some used row had a time
   bool open_ = false;   // a row of the table came, and no foreign text behind an empty line since
   bool blank_before_ = false;
-  std::optional<std::string> power_refused_;
   std::size_t first_line_ = 0;  // first line with text, for the refusal; 0: none
   std::string first_text_;
   std::optional<std::string> unread_table_;  // a header without readings: "line 1: …"
@@ -347,44 +244,23 @@ void SmiCsv::take_stray(const Line& line, bool broken_row) {
 }
 
 core::Result<void> SmiCsv::take_row(const Line& line) {
-  if (layout_->foreign) {
-    ++foreign_rows_;
-    return {};
-  }
-  const bool time_fits =
-      !layout_->time || parse_time(cells_[*layout_->time], layout_->columns[*layout_->time].meaning.time_unit);
-  if (!time_fits && try_header(line)) return {};
-  if (!layout_->has_reading) {
-    if (!unread_table_)
-      unread_table_ = fmt::format("line {}: none of the columns {} holds a GPU reading that is known", layout_->line,
-                                  in_quotes(layout_->header));
-    ++other_lines_;
-    return {};
-  }
-  if (!layout_->time && !has_any_value()) {
-    if (!try_header(line)) take_stray(line, false);
-    return {};
-  }
-  if (!layout_->time && !options_.interval) {
-    if (untimed_rows_++ == 0)
-      untimed_line_ = layout_->line, untimed_header_ = layout_->header.empty() ? first_text_ : layout_->header;
-    return {};
-  }
+  if (!is_reading_row(line)) return {};
   const auto time = layout_->time ? time_of_row(line) : std::optional<std::int64_t>(0);
   if (!time) return {};
-  if (!announced_) {
-    for (const auto& note : layout_->notes) notes_.add({}, layout_->line, note);
-    announced_ = true;
-    if (first_table_line_ == 0) first_table_line_ = layout_->line;
-  }
-  const auto wide = layout_->gpus.empty() ? std::vector<int>{-1} : layout_->gpus;
+  announce();
+  static constexpr int kNotWide = -1;
+  const std::span<const int> gpus = layout_->gpus.empty() ? std::span(&kNotWide, 1) : std::span(layout_->gpus);
   bool used = false;
-  for (const int gpu : wide) {
+  for (const int gpu : gpus) {
     auto device = device_of_row(line, gpu);
     if (!device) return core::fail(device.error());
     if (!*device) continue;
     auto& of = state(**device);
-    last_time_ = layout_->time ? *time : of.rows * options_.interval->count();
+    last_time_ = *time;
+    if (!layout_->time && __builtin_mul_overflow(of.rows, options_.interval->count(), &last_time_))
+      return core::fail(
+          core::Errc::unusable_input,
+          fmt::format("line {}: rows this far apart end after all time; --interval is too long", line.number));
     ++of.rows;
     table_.begin_row(**device, last_time_);
     take_cells(line, **device, gpu);
@@ -394,6 +270,37 @@ core::Result<void> SmiCsv::take_row(const Line& line) {
   open_ = open_ || used;
   timed_ = timed_ || (used && layout_->time);
   return {};
+}
+
+/// A line with the table's number of cells: readings, or something else that is dealt with here.
+bool SmiCsv::is_reading_row(const Line& line) {
+  if (layout_->foreign) return ++foreign_rows_, false;
+  const bool time_fits =
+      !layout_->time || parse_time(cells_[*layout_->time], layout_->columns[*layout_->time].meaning.time_unit);
+  if (!time_fits && try_header(line)) return false;
+  if (!layout_->has_reading) {
+    if (!unread_table_)
+      unread_table_ = fmt::format("line {}: none of the columns {} holds a GPU reading that is known", layout_->line,
+                                  in_quotes(layout_->header));
+    return ++other_lines_, false;
+  }
+  if (layout_->time) return true;
+  if (!has_any_value()) {
+    if (!try_header(line)) take_stray(line, false);
+    return false;
+  }
+  if (options_.interval) return true;
+  if (untimed_rows_++ == 0)
+    untimed_line_ = layout_->line, untimed_header_ = layout_->header.empty() ? first_text_ : layout_->header;
+  return false;
+}
+
+/// Once a table gives its first row: what was not understood of its header.
+void SmiCsv::announce() {
+  if (announced_) return;
+  for (const auto& note : layout_->notes) notes_.add({}, layout_->line, note);
+  announced_ = true;
+  if (first_table_line_ == 0) first_table_line_ = layout_->line;
 }
 
 std::optional<std::int64_t> SmiCsv::time_of_row(const Line& line) {
@@ -411,38 +318,30 @@ std::optional<std::int64_t> SmiCsv::time_of_row(const Line& line) {
   return time;
 }
 
-core::Result<std::optional<std::size_t>> SmiCsv::device_of_row(const Line& line, int wide_gpu) {
+Identity SmiCsv::identity_of_row(int wide_gpu) const {
   Identity identity;
   identity.index = wide_gpu;
-  for (std::size_t i = 0; i < cells_.size(); ++i) {
-    const auto kind = read_cell(cells_[i]).kind;
-    if (kind == CellKind::missing || kind == CellKind::fault) continue;
-    switch (layout_->columns[i].meaning.role) {
-      case Role::uuid:
-        identity.uuid = cells_[i];
-        break;
-      case Role::bus_id:
-        identity.bus_id = cells_[i];
-        break;
-      case Role::name:
-        identity.name = cells_[i];
-        break;
-      case Role::host:
-        identity.host = cells_[i];
-        break;
-      case Role::index: {
-        auto text = cells_[i];
-        if (core::to_lower(text.substr(0, 3)) == "gpu") text.remove_prefix(3);
-        const auto number = read_cell(core::trim(text));
-        const bool fits = number.kind == CellKind::number && number.value >= 0 && number.value < 4096;
-        if (fits && wide_gpu < 0) identity.index = static_cast<int>(number.value);
-        if (!fits && identity.uuid.empty()) identity.uuid = cells_[i];  // some scripts put the UUID there
-        break;
-      }
-      default:
-        break;
-    }
+  for (const auto i : layout_->identity) {
+    const auto cell = read_cell(cells_[i]);
+    const auto role = layout_->columns[i].meaning.role;
+    if (cell.kind == CellKind::missing || cell.kind == CellKind::fault) continue;
+    if (role == Role::uuid) identity.uuid = cells_[i];
+    if (role == Role::bus_id) identity.bus_id = cells_[i];
+    if (role == Role::name) identity.name = cells_[i];
+    if (role == Role::host) identity.host = cells_[i];
+    if (role != Role::index) continue;
+    auto text = cells_[i];
+    if (core::to_lower(text.substr(0, 3)) == "gpu") text.remove_prefix(3);
+    const auto number = read_cell(core::trim(text));
+    const bool fits = number.kind == CellKind::number && number.value >= 0 && number.value < 4096;
+    if (fits && wide_gpu < 0) identity.index = static_cast<int>(number.value);
+    if (!fits && identity.uuid.empty()) identity.uuid = cells_[i];  // some scripts put the UUID there
   }
+  return identity;
+}
+
+core::Result<std::optional<std::size_t>> SmiCsv::device_of_row(const Line& line, int wide_gpu) {
+  const auto identity = identity_of_row(wide_gpu);
   const bool none = identity.uuid.empty() && identity.bus_id.empty() && identity.name.empty() && identity.index < 0;
   if (layout_->identified && none) {
     notes_.add(kNoDevice, line.number,
@@ -493,27 +392,10 @@ void SmiCsv::take_cells(const Line& line, std::size_t device, int wide_gpu) {
   }
 }
 
-std::optional<double> SmiCsv::value_of(const LayoutColumn& column, MetricId metric, std::string_view text,
-                                       CellKind& kind) const {
-  if (const auto special = special_value(metric, text)) return kind = CellKind::number, special;
-  const auto cell = read_cell(text, layout_->separator != ',');
-  kind = cell.kind;
-  if (cell.kind != CellKind::number) return std::nullopt;
-  double factor = column.factor;
-  if (!cell.unit.empty() && !column.fixed_factor) {
-    const auto of_cell = unit_factor(cell.unit, record::info(metric).unit);
-    if (!of_cell) return kind = CellKind::text, std::nullopt;
-    factor = *of_cell;
-  }
-  return cell.value * factor;
-}
-
 void SmiCsv::take_metric(const Line& line, std::size_t device, const LayoutColumn& column, MetricId metric,
                          std::string_view text) {
   const auto position = static_cast<std::size_t>(&column - layout_->columns.data());
-  CellKind kind{};
-  auto value = value_of(column, metric, text, kind);
-  const bool has_unit = value && !read_cell(text).unit.empty();
+  auto [kind, value, has_unit] = value_of(column, metric, text, decimal_comma());
   units_seen_[position] += has_unit ? 1 : 0;
   // The last cell of a file without a final line end may have lost its end: "12" of "126.96 W".
   if (value && !line.ended && !has_unit && units_seen_[position] > 0 && position + 1 == layout_->columns.size()) {
@@ -554,7 +436,7 @@ void SmiCsv::take_reasons(std::size_t device, int wide_gpu) {
 }
 
 void SmiCsv::take_fixed(std::size_t device, const LayoutColumn& column, std::string_view text) {
-  const auto cell = read_cell(text, layout_->separator != ',');
+  const auto cell = read_cell(text, decimal_comma());
   if (cell.kind == CellKind::missing || cell.kind == CellKind::fault) return;
   auto& about = table_.about(device);
   const std::string key(column.meaning.detail);
@@ -590,8 +472,7 @@ bool SmiCsv::has_any_value() const {
     const auto& meaning = layout_->columns[i].meaning;
     if (meaning.role != Role::metric && meaning.role != Role::plain_power) continue;
     const auto metric = meaning.metric.value_or(kPowerAverage);
-    CellKind kind{};
-    if (value_of(layout_->columns[i], metric, cells_[i], kind)) return true;
+    if (value_of(layout_->columns[i], metric, cells_[i], decimal_comma()).value) return true;
   }
   return false;
 }
@@ -619,13 +500,14 @@ tl::unexpected<core::Error> SmiCsv::refuse() const {
 }
 
 core::Result<ImportedFile> SmiCsv::finish() {
-  judge_power();
+  const auto column = [this](MetricId metric) { return column_of(0, metric); };
+  const auto power_refused = judge_power(table_, column, first_table_line_, notes_);
   ImportedFile imported{.rows = rows_};
   auto& run = imported.run;
   const auto findings = table_.finish(run, clock_.whole_seconds() && timed_);
   const bool any = std::ranges::any_of(run.series, [](const auto& s) { return !s.columns.empty(); });
-  if (!any && power_refused_)
-    return core::fail(core::Errc::unusable_input, fmt::format("line {}: {}", first_table_line_, *power_refused_));
+  if (!any && power_refused)
+    return core::fail(core::Errc::unusable_input, fmt::format("line {}: {}", first_table_line_, *power_refused));
   if (!any) {
     for (const auto& diagnostic : notes_.finish())
       if (diagnostic.line > 0)
@@ -639,67 +521,16 @@ core::Result<ImportedFile> SmiCsv::finish() {
   if (findings.split_into > 0)
     for (auto& event : run.events) event.device.reset();
   run.facts = std::move(facts_);
-  fill_enforced_limit(run);
   describe(run);
+  fill_enforced_limit(run);
   return imported;
-}
-
-void SmiCsv::judge_power() {
-  for (const auto& row : record::metrics_of(kGpu)) {
-    if (row.unit != "w") continue;
-    const auto metric = *record::find_metric(kGpu, row.name);
-    auto values = table_.values(metric);
-    if (values.empty()) continue;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    const double typical = static_cast<double>(*middle) * row.step;
-    const auto column = column_of(0, metric);
-    if (typical > kMostPlausibleWatts) {
-      table_.drop(metric);
-      power_refused_ = fmt::format(
-          "column {} holds {:.0f} W in the middle, more than any GPU ({:.0f} W), so its unit is not W and it is not "
-          "used; "
-          "if it is milliwatt, say --unit {}=mW",
-          in_quotes(column), typical, kMostPlausibleWatts, column);
-      notes_.add({}, first_table_line_, *power_refused_);
-    } else if (const auto gone = table_.drop_above(metric, std::llround(kGlitchWatts / row.step)); gone > 0) {
-      notes_.note(fmt::format("{} values of column {} are above {:.0f} W and taken as missing", gone, in_quotes(column),
-                              kGlitchWatts));
-    }
-  }
-}
-
-/// Most recordings hold only power.limit, the limit asked for. It bounds the one in force from above and is what a
-/// reader compares power with, so it stands in, marked as estimated.
-void SmiCsv::fill_enforced_limit(record::Run& run) const {
-  for (auto& series : run.series) {
-    const auto* requested = series.find(kLimitRequested);
-    if (requested == nullptr || series.find(kLimitEnforced) != nullptr) continue;
-    record::Column copy{kLimitEnforced, requested->values, {}};
-    auto quality = *run.find_quality(series.device, kLimitRequested);
-    quality.metric = kLimitEnforced;
-    quality.how = record::How::estimated;
-    quality.note = "the recording holds only the limit asked for; the one in force may be lower";
-    series.columns.push_back(std::move(copy));
-    run.quality.push_back(std::move(quality));
-  }
 }
 
 void SmiCsv::describe(record::Run& run) const {
   for (auto& quality : run.quality) {
-    auto column = column_of(record::number(quality.device), quality.metric);
-    if (column.empty() && quality.metric == kLimitEnforced)
-      column = column_of(record::number(quality.device), kLimitRequested);
+    const auto column = column_of(record::number(quality.device), quality.metric);
     quality.source = fmt::format("column {} of {}", column, name_);
-    if (record::info(quality.metric).name.starts_with("power_module")) quality.scope = "module";
-    const auto& gpu = run.device(quality.device).name;
-    const auto meaning = power_draw_of(gpu);
-    const bool plain = meaning_of(column).role == Role::plain_power;
-    if (quality.metric == kPowerAverage) quality.duty = plain && !meaning.known ? std::nullopt : std::optional(1.0);
-    if (quality.metric == kPowerInstant) quality.duty = duty_of_instant(gpu);
-    if (plain) quality.note = meaning.note;
-    // Gain and offset of a card are typically within ±5 % (arXiv 2312.02741, over 70 GPUs).
-    if (quality.metric == kPowerAverage || quality.metric == kPowerInstant) quality.uncertainty = 0.05;
+    describe_power(quality, run.device(quality.device).name, meaning_of(column).role == Role::plain_power);
   }
   run.set(record::meta::kWhere, std::string(name_of(record::Where::imported)));
   run.set(record::meta::kClock, std::string("wall"));

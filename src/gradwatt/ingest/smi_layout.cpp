@@ -112,6 +112,7 @@ void settle(Layout& layout, std::string_view file_name, const ImportOptions& opt
       layout.time = i;
     layout.foreign = layout.foreign || meaning.role == Role::foreign;
     layout.has_reading = layout.has_reading || is_reading(meaning.role);
+    if (is_identity(meaning.role)) layout.identity.push_back(i);
     layout.identified = layout.identified || (is_identity(meaning.role) && meaning.role != Role::host);
     if (meaning.gpu && meaning.role != Role::unknown) layout.gpus.push_back(*meaning.gpu);
   }

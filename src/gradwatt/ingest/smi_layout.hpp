@@ -25,11 +25,12 @@ struct Layout {
   std::string header;    ///< as written, to know its repetitions; empty where there is none
   std::vector<LayoutColumn> columns;
   std::optional<std::size_t> time;
-  std::vector<int> gpus;           ///< of a wide table, else empty
-  bool identified = false;         ///< some column says whose reading a row is
-  bool foreign = false;            ///< a table of something else than GPU readings
-  bool has_reading = false;        ///< some column is a metric
-  std::vector<std::string> notes;  ///< for the user, once the table is used
+  std::vector<int> gpus;              ///< of a wide table, else empty
+  std::vector<std::size_t> identity;  ///< columns that say whose reading a row is, or on which host
+  bool identified = false;            ///< some column says whose reading a row is
+  bool foreign = false;               ///< a table of something else than GPU readings
+  bool has_reading = false;           ///< some column is a metric
+  std::vector<std::string> notes;     ///< for the user, once the table is used
 };
 
 /// The layout that a header line gives; nothing when the line is no header. `file_name` decides what wide columns that

@@ -49,7 +49,7 @@ class PlayedDevice {
       if (!played.last) continue;  // not yet due for the first time
       const auto age = series_->time_ns[row] - series_->time_ns[*played.last];
       const auto& column = *played.column;
-      if (*played.last != row && age >= kStandsForPeriods * played.period_ns) {
+      if (*played.last != row && age / kStandsForPeriods >= played.period_ns) {
         reading.fail(device, column.metric, "the recording has no reading here");
         continue;
       }

@@ -7,6 +7,7 @@
 
 #include "gradwatt/backends/replay/script.hpp"
 #include "gradwatt/record/store.hpp"
+#include "tests/doubles/hand_clock.hpp"
 
 namespace gradwatt::replay {
 namespace {
@@ -18,15 +19,6 @@ using ::testing::HasSubstr;
 constexpr auto kPower = metric(DeviceKind::gpu, "power_avg");
 constexpr auto kEnergy = metric(DeviceKind::gpu, "energy");
 constexpr auto kFan = metric(DeviceKind::gpu, "fan_speed");
-
-/// A clock that stands where it is put.
-class StillClock final : public core::Clock {
- public:
-  core::Instant time{1000s};
-  [[nodiscard]] core::Instant now() const override { return time; }
-  [[nodiscard]] core::WallTime wall_now() const override { return {}; }
-  bool sleep_until(core::Instant deadline, const std::stop_token& /*stop*/) override { return time = deadline, true; }
-};
 
 class Replay : public ::testing::Test {
  protected:
@@ -65,7 +57,7 @@ class Replay : public ::testing::Test {
     return run;
   }
 
-  StillClock clock_;
+  doubles::HandClock clock_;
   telemetry::JobScope::Snapshot job_;
   std::unique_ptr<telemetry::Sensor> sensor_;
 };
