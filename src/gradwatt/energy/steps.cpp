@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace gradwatt::energy {
 namespace {
@@ -11,22 +10,37 @@ namespace {
 using record::Mark;
 using record::MarkKind;
 
-struct RankPhases {
+struct RankSteps {
   std::array<std::int64_t, record::kPhases> phase_ns{};
   std::array<std::int64_t, record::kPhases> step_ns{};  ///< time of the steps that said the phase
-};
+  std::int64_t samples = 0;
+  bool all_said_samples = true;
 
-std::array<std::optional<double>, record::kPhases> phase_shares(const record::Run& run) {
-  std::map<std::int32_t, RankPhases> ranks;
-  for (const auto& mark : run.marks) {
-    if (mark.kind != MarkKind::step) continue;
-    auto& rank = ranks[mark.rank];
+  void add(const Mark& step) {
+    samples += step.samples.value_or(0);
+    all_said_samples = all_said_samples && step.samples;
     for (std::size_t p = 0; p < record::kPhases; ++p) {
-      if (!mark.phase_ns[p]) continue;
-      rank.phase_ns[p] += *mark.phase_ns[p];
-      rank.step_ns[p] += mark.end_ns - mark.begin_ns;
+      if (!step.phase_ns[p]) continue;
+      phase_ns[p] += *step.phase_ns[p];
+      step_ns[p] += step.end_ns - step.begin_ns;
     }
   }
+};
+using Ranks = std::map<std::int32_t, RankSteps>;
+
+/// One pass: a long run has millions of steps. Those of a rank mostly follow each other.
+Ranks ranks_of(const record::Run& run) {
+  Ranks out;
+  auto current = out.end();
+  for (const auto& mark : run.marks) {
+    if (mark.kind != MarkKind::step) continue;
+    if (current == out.end() || current->first != mark.rank) current = out.try_emplace(mark.rank).first;
+    current->second.add(mark);
+  }
+  return out;
+}
+
+std::array<std::optional<double>, record::kPhases> phase_shares(const Ranks& ranks) {
   std::array<std::optional<double>, record::kPhases> out{};
   for (std::size_t p = 0; p < record::kPhases; ++p) {
     double sum = 0;
@@ -42,14 +56,13 @@ std::array<std::optional<double>, record::kPhases> phase_shares(const record::Ru
 }
 
 /// Samples of all ranks' steps.
-std::optional<std::int64_t> all_samples(const record::Run& run, std::int64_t ranks_seen) {
-  if (const auto world = fact_number(run, "job.world_size"); world && *world > static_cast<double>(ranks_seen))
+std::optional<std::int64_t> all_samples(const record::Run& run, const Ranks& ranks) {
+  if (const auto world = fact_number(run, "job.world_size"); world && *world > static_cast<double>(ranks.size()))
     return std::nullopt;
   std::int64_t sum = 0;
-  for (const auto& mark : run.marks) {
-    if (mark.kind != MarkKind::step) continue;
-    if (!mark.samples) return std::nullopt;
-    sum += *mark.samples;
+  for (const auto& [number, rank] : ranks) {
+    if (!rank.all_said_samples) return std::nullopt;
+    sum += rank.samples;
   }
   return sum;
 }
@@ -97,9 +110,7 @@ std::optional<Steps> steps_of(const record::Run& run, const std::vector<Measured
   if (leading.empty()) return std::nullopt;
   Steps out;
   out.count = static_cast<std::int64_t>(leading.size());
-  std::set<std::int32_t> ranks;
-  for (const auto& mark : run.marks)
-    if (mark.kind == MarkKind::step) ranks.insert(mark.rank);
+  const auto ranks = ranks_of(run);
   out.ranks = static_cast<std::int64_t>(ranks.size());
 
   Window span{leading.front()->begin_ns, leading.front()->end_ns};
@@ -112,12 +123,12 @@ std::optional<Steps> steps_of(const record::Run& run, const std::vector<Measured
   out.span_s = span.seconds();
   out.step_median_s = quantile(lengths, 0.5);
   out.step_p95_s = quantile(lengths, 0.95);
-  out.samples = all_samples(run, out.ranks);
+  out.samples = all_samples(run, ranks);
   if (out.span_s > 0) {
     out.steps_per_s = static_cast<double>(out.count) / out.span_s;
     if (out.samples) out.samples_per_s = static_cast<double>(*out.samples) / out.span_s;
   }
-  out.phase_share = phase_shares(run);
+  out.phase_share = phase_shares(ranks);
   add_energy(out, devices, span);
   return out;
 }
