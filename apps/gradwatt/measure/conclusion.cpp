@@ -72,7 +72,7 @@ void conclude(Context& context, const RunRequest& request, const RunPlace& place
               const Recorder::Finished& finished) {
   if (!place.note.empty()) complain(context, place.note);
   for (const auto& problem : finished.problems) complain(context, problem);
-  if (request.quiet || finished.run.devices.empty()) return;
+  if (request.quiet || finished.run.meta.empty()) return;
   const auto options = summary_options(request.settings);
   const auto summary = energy::summarize(finished.run, options);
   const auto folder = finished.kept || !finished.run.complete() ? place.folder : fs::path();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
 #include "run_store.hpp"
 
@@ -112,7 +113,7 @@ core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Argu
   if (!settings) return core::fail(settings.error());
   RunRequest request{.settings = std::move(*settings)};
   if (dashes != arguments.end()) request.command.assign(dashes + 1, arguments.end());
-  for (const auto step : {take_target(typed, request), take_length(typed, request), take_rest(typed, context, request)})
+  for (const auto& step : {take_target(typed, request), take_length(typed, request), take_rest(typed, context, request)})
     if (!step) return core::fail(step.error());
   return request;
 }

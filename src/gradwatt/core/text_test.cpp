@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 TEST(Text, NearestFindsWhatAMistypedWordMeant) {
   constexpr std::array<std::string_view, 3> verbs{"run", "report", "doctor"};
   EXPECT_EQ(nearest("reprot", verbs), "report");
-  EXPECT_EQ(nearest("rnu", verbs), std::nullopt);
+  EXPECT_EQ(nearest("rnu", verbs), "run");
   EXPECT_EQ(nearest("ru", verbs), "run");
   EXPECT_EQ(nearest("xylophone", verbs), std::nullopt);
 }
