@@ -89,6 +89,15 @@ std::optional<CounterEnergy> counter_energy(const Series& counter, Window window
   return out;
 }
 
+Window on_edge_readings(const Series& counter, Window job) {
+  const auto t = counter.readings.time_ns();
+  const auto after = counter.readings.first_at_or_after(job.end_ns);
+  if (after < t.size() && t[after] - job.end_ns <= kEdgeReading_ns) job.end_ns = t[after];
+  const auto inside = counter.readings.first_at_or_after(job.begin_ns);
+  if (inside > 0 && job.begin_ns - t[inside - 1] <= kEdgeReading_ns) job.begin_ns = t[inside - 1];
+  return job;
+}
+
 std::vector<std::int64_t> resets_of(const record::Run& run, const Series& counter) {
   std::vector<std::int64_t> times;
   if (counter.quality == nullptr || counter.quality->resets == 0) return times;

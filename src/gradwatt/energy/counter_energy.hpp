@@ -23,6 +23,12 @@ struct CounterEnergy {
 [[nodiscard]] std::optional<CounterEnergy> counter_energy(const Series& counter, Window window,
                                                           std::span<const std::int64_t> reset_ns);
 
+/// A run's last reading is asked for when the job has ended and comes a moment later; its first, with --wait-sensors, a
+/// moment before the job begins.
+inline constexpr std::int64_t kEdgeReading_ns = 250'000'000;
+/// The job with its edges on such readings, so that a run's total is last minus first exactly.
+[[nodiscard]] Window on_edge_readings(const Series& counter, Window job);
+
 /// Times of the counter's resets as far as events tell; at most as many as its quality counts.
 [[nodiscard]] std::vector<std::int64_t> resets_of(const record::Run& run, const Series& counter);
 

@@ -83,7 +83,7 @@ void add_edges(Attempt& attempt, const Series& series, double interpolated_j) {
 
 Attempt try_counter(const record::Run& run, const Series& counter, Window job) {
   Attempt out{.reset_ns = resets_of(run, counter)};
-  const auto energy = counter_energy(counter, job, out.reset_ns);
+  const auto energy = counter_energy(counter, on_edge_readings(counter, job), out.reset_ns);
   if (!energy) return {.why_not = "its energy counter was read only once while the job ran"};
   // A counter that stands still is no measurement of zero: the run was shorter than one update, or it does not work.
   if (energy->energy_j <= 0) return {.why_not = "its energy counter did not move while the job ran"};
