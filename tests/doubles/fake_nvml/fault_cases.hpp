@@ -3,7 +3,8 @@
 //
 // The sensor test runs each row with the fake clock. The same rows can be run through the program:
 //   GRADWATT_NVML_LIBRARY=<the row's library> GRADWATT_FAKE_NVML='<script>' gradwatt run --json -- sleep <seconds>
-// where `program` says what its answer must show.
+// where `program` says what its answer must show at the default interval of 1 s, each entry of `visible` being the
+// CUDA_VISIBLE_DEVICES of one rank. CMD's exit status is never changed.
 #pragma once
 
 #include <array>
@@ -113,7 +114,7 @@ inline std::vector<FaultCase> fault_cases() {
        {partly, "counter.stuck", 8}},
       {"counter_runs_backwards",
        "ROCm/amdsmi #115",
-       "h100; fault=energy_backward(2000) 0.9s..1.1s",
+       "h100; fault=energy_backward(700000) 0.9s..1.1s",
        {{0, "energy", delivers}},
        {counter, "counter.backward"}},
       {"counter_begins_again",

@@ -79,6 +79,29 @@ void find_slices(const Functions& nvml, Gpu& gpu) {
   }
 }
 
+/// Drivers of branch 4xx and older do not name the architecture; the compute capability tells it.
+Architecture architecture_by_capability(int major, int minor) {
+  switch (major) {
+    case 3:
+      return Architecture::kepler;
+    case 5:
+      return Architecture::maxwell;
+    case 6:
+      return Architecture::pascal;
+    case 7:
+      return minor < 5 ? Architecture::volta : Architecture::turing;
+    case 8:
+      return minor < 9 ? Architecture::ampere : Architecture::ada;
+    case 9:
+      return Architecture::hopper;
+    case 10:
+    case 12:
+      return Architecture::blackwell;
+    default:
+      return Architecture::unknown;
+  }
+}
+
 Gpu identify(const Functions& nvml, DeviceHandle handle, unsigned index) {
   Gpu gpu;
   gpu.handle = handle;
@@ -89,10 +112,10 @@ Gpu identify(const Functions& nvml, DeviceHandle handle, unsigned index) {
   gpu.pci_bus_id = bus_id_of(nvml, handle);
   // Without a UUID the place on the bus is the identity.
   if (gpu.uuid.empty()) gpu.uuid = gpu.pci_bus_id.empty() ? fmt::format("gpu-{}", index) : "pci-" + gpu.pci_bus_id;
-  if (call(nvml.device_architecture, handle, &gpu.architecture) != Return::success)
-    gpu.architecture = Architecture::unknown;
   if (call(nvml.device_compute_capability, handle, &gpu.compute_major, &gpu.compute_minor) != Return::success)
     gpu.compute_major = gpu.compute_minor = 0;
+  if (call(nvml.device_architecture, handle, &gpu.architecture) != Return::success)
+    gpu.architecture = architecture_by_capability(gpu.compute_major, gpu.compute_minor);
   gpu.superchip = is_superchip(nvml, gpu);
   Virtualization virtualization{};
   gpu.vgpu = call(nvml.device_virtualization, handle, &virtualization) == Return::success &&

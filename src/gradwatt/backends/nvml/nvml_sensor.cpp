@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 
 #include "gradwatt/backends/nvml/metrics.hpp"
 #include "gradwatt/backends/nvml/return_code.hpp"
@@ -46,7 +48,7 @@ std::vector<telemetry::SensorDevice> NvmlSensor::devices() const {
 }
 
 void NvmlSensor::tell(std::string kind, std::string text) {
-  if (told_.emplace(text, true).second) untold_.push_back({std::move(kind), std::move(text)});
+  if (told_.insert(text).second) untold_.push_back({std::move(kind), std::move(text)});
 }
 
 bool NvmlSensor::follow(const telemetry::JobScope::Snapshot& job) {

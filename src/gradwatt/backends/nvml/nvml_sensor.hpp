@@ -1,9 +1,9 @@
 // The job's NVIDIA GPUs and MIG slices as one sensor. Reads only; nothing is ever set on a GPU.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,8 +56,8 @@ class NvmlSensor final : public telemetry::Sensor {
   const core::Clock& clock_;
   core::Duration interval_;
   std::vector<std::unique_ptr<Entry>> entries_;
-  std::vector<Note> untold_;                       ///< go out as events with the next reading
-  std::map<std::string, bool, std::less<>> told_;  ///< each text once
+  std::vector<Note> untold_;    ///< go out as events with the next reading
+  std::set<std::string> told_;  ///< each text once
 };
 
 }  // namespace gradwatt::nvml

@@ -169,6 +169,12 @@ TEST_F(NvmlSensorEnergy, WithoutTheFieldTheClassicCallGetsTheNameOfWhatItMeans) 
   EXPECT_FALSE(spec(metric::kPowerAvg));
 }
 
+TEST_F(NvmlSensorEnergy, ADriverThatNamesNoArchitectureIsJudgedByComputeCapability) {
+  start("a100; fault=return(nvmlDeviceGetArchitecture,13); fault=return(field:186:0,3)");
+  EXPECT_EQ(spec(metric::kPowerInst)->duty, 0.25);
+  EXPECT_EQ(sensor_->devices().front().device.attributes.at("architecture"), "ampere");
+}
+
 TEST_F(NvmlSensorEnergy, ASuperchipKeepsGpuAndModuleApart) {
   start("gh200; power=constant(500W)");
   EXPECT_EQ(spec(metric::kEnergy)->scope, "gpu");
