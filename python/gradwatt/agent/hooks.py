@@ -68,6 +68,7 @@ def install(recorder):
     torch = sys.modules["torch"]
     agent = Agent(torch, recorder)
     compiling = _is_compiling(torch)
+    _leave_uncompiled(torch, Agent.guard, with_callees=True)
     _listen_to_loaders(torch, agent)
     _listen_to_backward(torch, agent, compiling)
     _listen_to_optimizers(torch, agent, compiling)
@@ -80,6 +81,22 @@ def _is_compiling(torch):
     compiler = getattr(torch, "compiler", None)
     found = getattr(compiler, "is_compiling", None)  # 2.1 and newer
     return found if found is not None else lambda: False
+
+
+def _leave_uncompiled(torch, function, with_callees=False):
+    """Tells torch.compile to run this function as it is where it meets it, instead of trying to compile it: one graph
+    break less. By the C part alone: importing torch._dynamo takes seconds. Without effect where that looks different."""
+    module = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    try:
+        if hasattr(module, "set_code_exec_strategy"):
+            skip, usual = module._FrameAction.SKIP, module._FrameAction.DEFAULT
+            strategy = module._FrameExecStrategy(skip, skip if with_callees else usual)
+            module.set_code_exec_strategy(function.__code__, strategy)
+        elif hasattr(module, "skip_code"):  # before 2.7
+            module.skip_code(function.__code__)
+    except Exception:
+        pass
+    return function
 
 
 def _listen_to_loaders(torch, agent):
@@ -100,7 +117,7 @@ def _listen_to_loaders(torch, agent):
         agent.guard(agent.fetched, self, begin, batch)
         return batch
 
-    base.__next__ = __next__
+    base.__next__ = _leave_uncompiled(torch, __next__)
 
 
 def _listen_to_backward(torch, agent, compiling):
@@ -117,7 +134,7 @@ def _listen_to_backward(torch, agent, compiling):
         finally:
             agent.guard(agent.tracker.backward_ends)
 
-    torch.autograd.backward = backward
+    torch.autograd.backward = _leave_uncompiled(torch, backward)
 
 
 def _listen_to_optimizers(torch, agent, compiling):
@@ -185,7 +202,7 @@ def _listen_to_save(torch, agent):
             agent.guard(agent.tracker.saved, begin)
 
     # In both places, so that it can still be pickled by its name.
-    torch.save = torch.serialization.save = save
+    torch.save = torch.serialization.save = _leave_uncompiled(torch, save)
 
 
 def _listen_to_ddp(agent):
