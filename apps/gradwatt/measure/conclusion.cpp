@@ -35,9 +35,10 @@ std::string host_name() {
   return name.data();
 }
 
-core::Result<RunPlace> choose_place(const Context& context, const RunRequest& request, const std::string& run_id) {
+core::Result<RunPlace> choose_place(const Context& context, const RunRequest& request, const std::string& run_id,
+                                    bool again) {
   const auto host = launch::sanitized_id(host_name());
-  if (!request.out.empty()) return place_asked_for(request.out, host);
+  if (!request.out.empty()) return place_asked_for(request.out, host, again);
   const auto store = store_folder(request.settings);
   return place_by_default(store.value_or(fs::path()), temporary_folder(context), run_id, host);
 }
@@ -53,7 +54,7 @@ core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const Run
   plan.sampling.interval = *request.settings.duration(core::setting("interval"));
   plan.sampling.seed = launch::random_number();
   plan.sampling.host = host_name();
-  plan.live_alerts = request.settings.flag(core::setting("live"));
+  plan.live_alerts = wants_live(request);
   namespace meta = record::meta;
   plan.meta[std::string(meta::kRunId)] = run_id;
   plan.meta[std::string(meta::kHost)] = host_name();
@@ -66,6 +67,17 @@ core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const Run
     plan.meta["env." + name] = value;
   add_identity(identity, plan);
   return plan;
+}
+
+core::Result<std::optional<LiveLine>> open_live_line(const Context& context, const RunRequest& request) {
+  if (!wants_live(request)) return std::nullopt;
+  auto line = LiveLine::open({.file = request.live_file,
+                              .every = *request.settings.duration(core::setting("live_interval")),
+                              .command_runs = !request.command.empty(),
+                              .total_steps = request.settings.count(core::setting("steps"))},
+                             context.clock.now());
+  if (!line) return core::fail(line.error());
+  return std::optional<LiveLine>(std::move(*line));
 }
 
 void conclude(Context& context, const RunRequest& request, const RunPlace& place,

@@ -120,13 +120,17 @@ int give_back_place(Session& session, const RunPlace& place, Recorder* recorder,
 }
 
 core::Result<int> lead(Session& session) {
-  const auto place = choose_place(session.context, session.request, session.run_id);
+  const auto place = choose_place(session.context, session.request, session.run_id,
+                                  session.identity.shared_run_id.has_value());
   if (!place) return core::fail(place.error());
   auto plan = plan_recording(session.request, *place, session.run_id, session.identity, "command");
   if (!plan) return core::fail(plan.error());
   plan->marks_folder = session.marks();
-  plan->each_second = [&](const Recorder&) {
+  auto live = open_live_line(session.context, session.request);
+  if (!live) return core::fail(live.error());
+  plan->each_second = [&](const Recorder& recorder) {
     if (session.membership) session.membership->update(session.job);
+    if (*live) (*live)->draw(recorder, session.context.clock.now());
   };
   session.limit_gpus();
   Recorder recorder(session.context.clock, session.job, std::move(*plan));
@@ -146,7 +150,7 @@ core::Result<int> lead(Session& session) {
   const launch::Impatience impatience(session.inbox, [status = outcome.exit_status] { std::_Exit(status); });
   auto end = outcome.ended;
   std::optional<int> run_status = outcome.exit_status;
-  if (session.membership && session.identity.local_world_size.value_or(1) > 1) {
+  if (session.membership) {
     session.membership->wait_for_others(session.context.clock, {});
     run_status = session.membership->run_exit_status();
     for (const auto& member : session.membership->members())
@@ -154,6 +158,7 @@ core::Result<int> lead(Session& session) {
   }
   const auto finished = recorder.finish(end, run_status);
   if (session.membership) session.membership->leave();
+  live->reset();
   conclude(session.context, session.request, *place, finished);
   leave_hanging_thread(session.context, finished, outcome.exit_status);
   return outcome.exit_status;

@@ -38,24 +38,31 @@ core::Result<int> measure_running(Context& context, const RunRequest& request) {
   telemetry::JobScope job;
   set_scope(request, job);
   const auto run_id = launch::new_run_id(context.clock.wall_now(), launch::random_number());
-  const auto place = choose_place(context, request, run_id);
+  const auto place = choose_place(context, request, run_id, false);
   if (!place) return core::fail(place.error());
   auto plan = plan_recording(request, *place, run_id, {}, request.pid ? "pid" : "node");
   if (!plan) return core::fail(plan.error());
   if (attached) plan->meta[std::string(record::meta::kCommand)] = launch::redact_command(attached->command_line());
+  auto live = open_live_line(context, request);
+  if (!live) return core::fail(live.error());
+  plan->each_second = [&](const Recorder& recorder) {
+    if (*live) (*live)->draw(recorder, context.clock.now());
+  };
   Recorder recorder(context.clock, job, std::move(*plan));
   recorder.start();
   const auto begin = context.clock.now();
   recorder.job_began(begin);
   std::optional<core::Instant> deadline;
   if (request.length) deadline = begin + *request.length;
-  const auto follow = [&] {
-    if (request.pid && !request.gpus)
+  // A scan of all of /proc, and a training opens its GPUs once: now and then is enough.
+  const auto follow = [&, second = 0]() mutable {
+    if (request.pid && !request.gpus && ++second % 10 == 0)
       launch::follow_tree(launch::find_gpus(core::FileTree(), *request.pid), *request.pid, job);
   };
   const auto why = launch::wait_for_end(attached ? &*attached : nullptr, inbox, deadline, follow);
   if (why == launch::EndOfMeasurement::interrupted) recorder.event("signal", "the measurement was ended by a signal");
   const auto finished = recorder.finish(context.clock.now(), std::nullopt);
+  live->reset();
   conclude(context, request, *place, finished);
   leave_hanging_thread(context, finished, 0);
   return 0;

@@ -23,14 +23,22 @@ fs::path record_file(const fs::path& folder, const std::string& host, int number
   return folder / (number == 1 ? host + ".db" : fmt::format("{}.{}.db", host, number));
 }
 
+/// The host's first record in the folder that does not exist yet.
+fs::path free_record_file(const fs::path& folder, const std::string& host) {
+  std::error_code ignored;
+  int number = 1;
+  while (fs::exists(record_file(folder, host, number), ignored)) ++number;
+  return record_file(folder, host, number);
+}
+
 }  // namespace
 
-core::Result<RunPlace> place_asked_for(const fs::path& folder, const std::string& host) {
+core::Result<RunPlace> place_asked_for(const fs::path& folder, const std::string& host, bool again) {
   if (const auto reason = make_writable(folder))
     return core::fail(core::Errc::wrong_use,
                       fmt::format("run: cannot write the run record into {}: {}; name another folder with --out, or "
                                   "leave it out", folder.string(), *reason));
-  auto file = record_file(folder, host, 1);
+  auto file = again ? free_record_file(folder, host) : record_file(folder, host, 1);
   std::error_code ignored;
   if (fs::exists(file, ignored))
     return core::fail(core::Errc::wrong_use, fmt::format("run: {} holds a run record already; name another folder with "
@@ -43,10 +51,7 @@ RunPlace place_by_default(const fs::path& store, const fs::path& temporary, cons
   const auto take = [&](const fs::path& root) -> std::optional<RunPlace> {
     const auto folder = root / run_id;
     if (root.empty() || make_writable(folder)) return std::nullopt;
-    std::error_code ignored;
-    int number = 1;
-    while (fs::exists(record_file(folder, host, number), ignored)) ++number;
-    return RunPlace{folder, record_file(folder, host, number), {}};
+    return RunPlace{folder, free_record_file(folder, host), {}};
   };
   if (auto place = take(store)) return *place;
   const auto why = store.empty() ? std::string("no home folder is known")

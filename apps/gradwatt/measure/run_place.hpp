@@ -16,8 +16,9 @@ struct RunPlace {
 };
 
 /// `--out`: made if missing. Errors: wrong_use with the reason (cannot be created, not writable, holds this host's
-/// record already).
-[[nodiscard]] core::Result<RunPlace> place_asked_for(const std::filesystem::path& folder, const std::string& host);
+/// record already, unless `again`: then it gets a second one).
+[[nodiscard]] core::Result<RunPlace> place_asked_for(const std::filesystem::path& folder, const std::string& host,
+                                                     bool again);
 
 /// `store`/`run_id`; else the same below `temporary`; else memory. Several hosts and later steps of one launcher's job
 /// share the folder, so a host's second record gets a number.

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kUsage = "gradwatt run [options] -- COMMAND …";
 
 struct Typed {
-  std::string pid, length, out, name, gpus, format, replay;
+  std::string pid, length, out, name, gpus, format, replay, live_file;
   bool node = false, json = false, quiet = false;
 };
 
@@ -33,6 +33,7 @@ void declare(Options& options, Typed& typed) {
   options.add_setting(core::setting("interval"), "--interval,-i");
   options.add_setting(core::setting("agent"), "--no-agent", "off");
   options.add_setting(core::setting("live"), "--live");
+  app.add_option("--live-file", typed.live_file, "write the status lines into this file");
   options.add_setting(core::setting("live_interval"), "--live-interval");
   options.add_setting(core::setting("wait_sensors"), "--wait-sensors");
   options.add_setting(core::setting("steps"), "--steps");
@@ -84,6 +85,7 @@ core::Result<void> take_rest(const Typed& typed, const Context& context, RunRequ
   request.json = typed.json || typed.format == "json";
   request.quiet = typed.quiet;
   if (!typed.out.empty()) request.out = context.working_folder / typed.out;
+  if (!typed.live_file.empty()) request.live_file = context.working_folder / typed.live_file;
   if (!typed.replay.empty()) request.replay = context.working_folder / typed.replay;
   if (!typed.name.empty())
     if (auto good = check_name(typed.name); !good) return good;
@@ -93,6 +95,10 @@ core::Result<void> take_rest(const Typed& typed, const Context& context, RunRequ
 }
 
 }  // namespace
+
+bool wants_live(const RunRequest& request) {
+  return request.settings.flag(core::setting("live")) || !request.live_file.empty();
+}
 
 core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Arguments arguments) {
   Options options(context, "run",

@@ -23,11 +23,15 @@ struct RunRequest {
   std::optional<core::Duration> length;  ///< --for
   std::filesystem::path out;             ///< empty: the run store
   std::string name;
+  std::filesystem::path live_file;  ///< status lines go there
   std::optional<std::string> gpus;  ///< --gpus, as CUDA_VISIBLE_DEVICES would be written
   std::filesystem::path replay;     ///< serve this record as the machine's sensors
   bool json = false, quiet = false;
   core::Settings settings;
 };
+
+/// --live or --live-file.
+[[nodiscard]] bool wants_live(const RunRequest& request);
 
 /// Nothing when help was printed. Errors: wrong_use with the one line that says how it is written.
 [[nodiscard]] core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Arguments arguments);
