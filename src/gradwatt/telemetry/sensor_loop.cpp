@@ -174,7 +174,9 @@ void SensorLoop::run(const std::stop_token& stop, const std::function<void()>& o
     const auto wake = still_calibrating() ? std::min(due, clock_.now() + UpdateWatch::kPace) : due;
     if (!clock_.sleep_until(wake, stop)) break;
     if (wake < due) {
-      watch_->see(read());
+      const Reading extra = read();
+      watch_->see(extra);
+      outlet_->put(book_.enter_losses(extra));
       continue;
     }
     const auto late = clock_.now() - due;

@@ -149,12 +149,24 @@ SeriesBook::Outcome SeriesBook::enter(const Reading& reading) {
   }
   for (const auto& failure : reading.failures())
     if (failure.device < stamp.size()) enter_failure(failure, stamp[failure.device], outcome);
+  enter_notes(reading, outcome);
+  return outcome;
+}
+
+SeriesBook::Outcome SeriesBook::enter_losses(const Reading& reading) {
+  Outcome outcome;
+  for (const auto& failure : reading.failures())
+    if (failure.lost) enter_failure(failure, reading.begin(), outcome);
+  enter_notes(reading, outcome);
+  return outcome;
+}
+
+void SeriesBook::enter_notes(const Reading& reading, Outcome& outcome) const {
   for (const auto& note : reading.events()) {
     std::optional<std::uint32_t> device;
     if (note.device && *note.device < books_.size()) device = record::number(books_[*note.device].index);
     outcome.events.push_back({core::to_ns(reading.begin()), device, note.kind, note.text});
   }
-  return outcome;
 }
 
 void SeriesBook::set_update_period(std::size_t device, record::MetricId metric, core::Duration period) {

@@ -25,6 +25,8 @@ class SeriesBook {
     std::vector<record::Event> events;
   };
   [[nodiscard]] Outcome enter(const Reading& reading);
+  /// Of a reading that is not kept (calibration) only what must not be forgotten: lost series and devices, events.
+  [[nodiscard]] Outcome enter_losses(const Reading& reading);
 
   /// Measured once by calibration; nothing when the value never changed.
   void set_update_period(std::size_t device, record::MetricId metric, core::Duration period);
@@ -52,6 +54,7 @@ class SeriesBook {
     std::map<record::MetricId, Series> series;
     bool lost = false;
   };
+  void enter_notes(const Reading& reading, Outcome& outcome) const;
   void enter_cell(const Reading::Cell& cell, core::Instant when, record::Row& row, Outcome& outcome);
   void enter_counter(Book& book, Series& series, std::int64_t stored, core::Instant when, record::Row& row,
                      Outcome& outcome);

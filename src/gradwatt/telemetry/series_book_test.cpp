@@ -73,6 +73,18 @@ TEST_F(Book, ALostDeviceIsOneEvent) {
   EXPECT_TRUE(book_.enter(reading).events.empty());
 }
 
+TEST_F(Book, ALossSeenByACalibrationReadingIsNotForgotten) {
+  Reading reading(core::Instant{} + 1s);
+  reading.set(0, kPower, 100);
+  reading.fail(0, kEnergy, "timeout");
+  reading.lose(0, kPower, "not supported any more");
+  const auto outcome = book_.enter_losses(reading);
+  EXPECT_TRUE(outcome.rows.empty());
+  ASSERT_EQ(outcome.events.size(), 1U);
+  EXPECT_EQ(outcome.events[0].kind, "sensor.series-lost");
+  EXPECT_EQ(quality(kEnergy).failed, 0U);
+}
+
 TEST_F(Book, ValuesThatWereNotAnnouncedAreNotStored) {
   Reading reading(core::Instant{} + 1s);
   reading.set(0, record::metric(DeviceKind::gpu, "temperature"), 50);

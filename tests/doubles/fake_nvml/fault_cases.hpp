@@ -71,7 +71,7 @@ inline std::vector<FaultCase> fault_cases() {
        "hubblo-org/scaphandre #351",
        "a100; fault=value(energy,0)",
        {{0, "energy", never}, {0, "power_inst", delivers}},
-       {missing, "sensor.failed"}},
+       {integrated, "sensor.failed"}},
       {"power_of_zero_watts_for_a_while",
        "Helmholtz-AI-Energy/perun #87",
        "h100; fault=value(power,0) 0.5s..1.2s",
