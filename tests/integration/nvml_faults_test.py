@@ -25,11 +25,11 @@ def numbers(value, path=""):
 
 
 class Faults(ProgramTest):
-    def play(self, case):
+    def play(self, case, attempt):
         name, _, script, energy, event, seconds, driver, opens, visible = case
         library = {"fake": FAKE_NVML, "old": FAKE_NVML.parent / "old" / FAKE_NVML.name,
                    "missing": "/nonexistent/libnvidia-ml.so.1", "no_driver_library": "/usr/lib/x86_64-linux-gnu/libc.so.6"}
-        run = self.folder / name
+        run = self.folder / f"{name}-{attempt}"
         environment = self.environment(GRADWATT_NVML_LIBRARY=library[driver], GRADWATT_FAKE_NVML=script)
         first = visible.split(";")[0] if visible else None
         if first is not None:
@@ -60,11 +60,20 @@ class Faults(ProgramTest):
             kinds = {k for (k,) in self.rows("SELECT DISTINCT kind FROM event", run)}
             self.assertIn(event, kinds, name)
 
+    def play_until_seen(self, case):
+        """A busy machine may read past the short window of a fault: such a row is played again."""
+        for attempt in range(3):
+            try:
+                return self.play(case, attempt)
+            except AssertionError:
+                if attempt == 2:
+                    raise
+
     def test_every_row(self):
         self.assertGreaterEqual(len(CASES), 30)
         problems = []
         with concurrent.futures.ThreadPoolExecutor(12) as pool:
-            for case, future in [(case, pool.submit(self.play, case)) for case in CASES]:
+            for case, future in [(case, pool.submit(self.play_until_seen, case)) for case in CASES]:
                 try:
                     future.result()
                 except Exception as error:  # collected, so that one bad row does not hide the others
