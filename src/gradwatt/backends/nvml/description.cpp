@@ -123,9 +123,7 @@ Description describe_gpu(const Library& library, const Gpu& gpu) {
   if (gpu.mig) attributes["mig"] = "on";
   if (gpu.vgpu) attributes["vgpu"] = "guest";
   if (gpu.superchip) attributes["superchip"] = "yes";
-  unsigned minor = 0;
-  if (call(nvml.device_minor, gpu.handle, &minor) == Return::success && minor < 4096)
-    attributes["minor"] = std::to_string(minor);
+  if (gpu.minor) attributes["minor"] = std::to_string(*gpu.minor);
   unsigned node = 0;
   if (call(nvml.device_numa_node, gpu.handle, &node) == Return::success && node < 4096)
     attributes["numa_node"] = std::to_string(node);

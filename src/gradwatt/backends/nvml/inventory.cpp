@@ -110,6 +110,9 @@ Gpu identify(const Functions& nvml, DeviceHandle handle, unsigned index) {
   gpu.name = text_of(nvml.device_name, handle);
   if (gpu.name.empty()) gpu.name = "NVIDIA GPU";
   gpu.pci_bus_id = bus_id_of(nvml, handle);
+  constexpr unsigned kMinors = 1U << 20U;
+  if (unsigned minor = 0; call(nvml.device_minor, handle, &minor) == Return::success && minor < kMinors)
+    gpu.minor = static_cast<int>(minor);
   // Without a UUID the place on the bus is the identity.
   if (gpu.uuid.empty()) gpu.uuid = gpu.pci_bus_id.empty() ? fmt::format("gpu-{}", index) : "pci-" + gpu.pci_bus_id;
   if (call(nvml.device_compute_capability, handle, &gpu.compute_major, &gpu.compute_minor) != Return::success)

@@ -22,8 +22,9 @@ struct MigSlice {
 
 struct Gpu {
   DeviceHandle handle = nullptr;
-  int index = 0;     ///< NVML's, in order of PCI address
-  std::string uuid;  ///< "GPU-…"
+  int index = 0;             ///< NVML's, in order of PCI address
+  std::optional<int> minor;  ///< N of /dev/nvidiaN
+  std::string uuid;          ///< "GPU-…"
   std::string name;
   std::string pci_bus_id;
   Architecture architecture = Architecture::unknown;

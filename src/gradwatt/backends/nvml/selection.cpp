@@ -87,20 +87,34 @@ void add_list(Selection& selection, std::string_view list, const std::vector<Gpu
   }
 }
 
+/// The job's open device files are known, and no list that could exclude any.
+bool only_by_open_files(const telemetry::JobScope::Snapshot& job) {
+  return !job.gpu_minors.empty() && job.visible_gpus.empty();
+}
+
+/// Drops the GPUs (and their slices) whose device file the job does not have open.
+void keep_open_ones(Selection& selection, const std::vector<int>& minors, const std::vector<Gpu>& gpus) {
+  std::erase_if(selection.chosen, [&](const Choice& choice) {
+    const auto& minor = gpus[choice.gpu].minor;
+    return !minor || std::ranges::find(minors, *minor) == minors.end();
+  });
+}
+
 }  // namespace
 
 bool wants_no_gpu(const telemetry::JobScope::Snapshot& job) {
-  return !job.whole_host && !job.all_gpus && job.gpu_uuids.empty() &&
-         std::ranges::all_of(job.visible_gpus, [](const std::string& list) { return core::trim(list).empty(); });
+  if (job.whole_host || job.all_gpus || !job.gpu_uuids.empty() || only_by_open_files(job)) return false;
+  return std::ranges::all_of(job.visible_gpus, [](const std::string& list) { return core::trim(list).empty(); });
 }
 
 Selection select_gpus(const telemetry::JobScope::Snapshot& job, const std::vector<Gpu>& gpus) {
   Selection selection;
-  if (job.whole_host || job.all_gpus) {
+  if (job.whole_host || job.all_gpus || only_by_open_files(job)) {
     for (std::size_t g = 0; g < gpus.size(); ++g) add_with_relatives(selection, {g, std::nullopt}, gpus);
-    return selection;
+  } else {
+    for (const auto& list : job.visible_gpus) add_list(selection, list, gpus);
   }
-  for (const auto& list : job.visible_gpus) add_list(selection, list, gpus);
+  if (!job.whole_host && !job.gpu_minors.empty()) keep_open_ones(selection, job.gpu_minors, gpus);
   for (const auto& uuid : job.gpu_uuids) {
     if (const auto choice = find(uuid, gpus))
       add_with_relatives(selection, *choice, gpus);

@@ -29,8 +29,9 @@ struct Selection {
 /// True when the job surely uses no GPU: then the driver need not even be started.
 [[nodiscard]] bool wants_no_gpu(const telemetry::JobScope::Snapshot& job);
 
-/// An index counts the GPUs that can be opened. As in CUDA, the first entry that names nothing ends its list. A GPU in
-/// MIG mode that is named as a whole brings all its slices: which one CUDA will take is not known here.
+/// Where device files of the job are known they decide, and the lists only exclude. An index counts the GPUs that can
+/// be opened. As in CUDA, the first entry that names nothing ends its list. A GPU in MIG mode that is named as a whole
+/// brings all its slices: which one CUDA will take is not known here.
 [[nodiscard]] Selection select_gpus(const telemetry::JobScope::Snapshot& job, const std::vector<Gpu>& gpus);
 
 }  // namespace gradwatt::nvml
