@@ -24,13 +24,18 @@ core::Result<sqlite::Database> open_for_writing(const std::filesystem::path& fil
   auto database = sqlite::Database::open(name, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs);
   if (!database) return database;
   sqlite3_extended_result_codes(database->handle(), 1);
-  // WAL commits without fsync survive the death of the process; the checkpoint syncs.
+  // The step from an empty file to a write-ahead log needs no safety net: there is nothing to lose yet. From then on
+  // commits without fsync survive the death of the process; the checkpoint syncs.
   const int code = database->execute(
-      "PRAGMA page_size=8192;PRAGMA locking_mode=EXCLUSIVE;PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;"
-      "PRAGMA wal_autocheckpoint=0;PRAGMA temp_store=MEMORY;PRAGMA cache_size=-2048;BEGIN IMMEDIATE;COMMIT;");
+      "PRAGMA page_size=8192;PRAGMA locking_mode=EXCLUSIVE;PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY;"
+      "PRAGMA journal_mode=WAL;PRAGMA wal_autocheckpoint=0;PRAGMA temp_store=MEMORY;PRAGMA cache_size=-2048;"
+      "BEGIN IMMEDIATE;COMMIT;");
   if (code != SQLITE_OK) return core::fail(core::Errc::io, fmt::format("cannot write {}: {}", name, database->message()));
   return database;
 }
+
+/// A run of a few seconds is quicker done again than a disk waited for; a loss of power may cost it.
+constexpr std::chrono::seconds kTooShortToSync{5};
 
 bool is_state(const Item& item) { return !std::holds_alternative<Row>(item) && !std::holds_alternative<Mark>(item); }
 
@@ -45,6 +50,7 @@ class Writer::Impl {
     auto inserter = Inserter::create(database_);
     if (!inserter) return core::fail(inserter.error());
     inserter_.emplace(std::move(*inserter));
+    database_.execute("PRAGMA synchronous=NORMAL;");
     return {};
   }
 
@@ -184,13 +190,14 @@ class Writer::Impl {
       return;
     }
     if (file_.empty()) return;
-    checkpoint();
-    // Leaves one plain file behind, which every reader opens without locks.
-    database_.execute("PRAGMA locking_mode=NORMAL;PRAGMA journal_mode=DELETE;");
+    // Leaving the write-ahead log folds it in: one plain file stays, which every reader opens without locks.
+    if (SteadyClock::now() - begun_ < kTooShortToSync) database_.execute("PRAGMA synchronous=OFF;");
+    database_.execute("PRAGMA journal_mode=MEMORY;");
   }
 
   std::filesystem::path file_;
   Options options_;
+  SteadyClock::time_point begun_ = SteadyClock::now();
   core::BoundedQueue<Item> queue_;
   sqlite::Database database_;         // writer thread; after its end, the caller of read_back
   std::optional<Inserter> inserter_;  // writer thread
