@@ -14,11 +14,15 @@ if(GRADWATT_SANITIZE)
   target_link_options(gradwatt_flags INTERFACE -fsanitize=${GRADWATT_SANITIZE})
 endif()
 
-# Modules that run threads of their own: their tests also run under the thread sanitizer.
+# ./test runs the tests of these under the address and undefined-behaviour sanitizers: what reads foreign bytes or holds
+# threads and buffers. ./test --all runs all unit tests so, and the second list under the thread sanitizer.
+set(GRADWATT_SANITIZED_MODULES core record telemetry ingest launch/marks backends/nvml backends/rapl backends/hwmon
+    backends/proc)
 set(GRADWATT_THREADED_MODULES core record telemetry)
 
 # Builds what a label runs: `cmake --build … --target sanitized_tests`, `ctest -L sanitized`.
-foreach(group sanitized threads)
+set(GRADWATT_TEST_GROUPS unit sanitized threads)
+foreach(group IN LISTS GRADWATT_TEST_GROUPS)
   add_custom_target(${group}_tests)
 endforeach()
 
@@ -33,7 +37,7 @@ function(gradwatt_test target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${target} COMMAND ${target})
   set_tests_properties(${target} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 300)
-  foreach(group sanitized threads)
+  foreach(group IN LISTS GRADWATT_TEST_GROUPS)
     if(group IN_LIST arg_LABELS)
       add_dependencies(${group}_tests ${target})
     endif()
@@ -58,7 +62,10 @@ function(gradwatt_module name)
     target_link_libraries(${target} ${scope} gradwatt::${used})
   endforeach()
   if(GRADWATT_TESTS AND arg_TESTS)
-    set(labels unit sanitized)
+    set(labels unit)
+    if(name IN_LIST GRADWATT_SANITIZED_MODULES)
+      list(APPEND labels sanitized)
+    endif()
     if(name IN_LIST GRADWATT_THREADED_MODULES)
       list(APPEND labels threads)
     endif()
