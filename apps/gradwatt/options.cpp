@@ -34,7 +34,7 @@ std::string type_name(core::SettingType type) {
     case core::SettingType::path:
       return "DIR";
     case core::SettingType::list:
-      return "NAME,…";
+      return "NAME,...";
     default:
       return "TEXT";
   }
@@ -64,7 +64,7 @@ CLI::App* Options::add_action(const std::string& name, const std::string& descri
 void Options::add_setting(core::SettingId id, const std::string& names, const std::string& flag_value) {
   const auto& row = core::info(id);
   auto& given = given_.emplace_back(Given{id, nullptr, {}});
-  const std::string help(row.help);
+  const std::string help = (flag_value == "off" ? "do not " : "") + std::string(row.help);
   if (row.type == core::SettingType::flag) {
     given.option = app_.add_flag(names, help);
     given.value = flag_value;

@@ -37,10 +37,12 @@ record::LoadOptions report_columns() {
   return options;
 }
 
-std::optional<report::TriggerLine> top_trigger(const record::Run& run) {
+std::optional<report::TriggerLine> top_trigger(const record::Run& run, const std::string& run_words) {
   const auto triggers = diagnosis::evaluate(run);
   if (triggers.empty()) return std::nullopt;
-  return report::TriggerLine{triggers.front().text, triggers.front().next};
+  const auto& strongest = triggers.front();
+  const auto next = run_words.empty() || strongest.next.empty() ? strongest.next : strongest.next + " " + run_words;
+  return report::TriggerLine{strongest.text, next};
 }
 
 void show_report(Context& context, const core::Settings& settings, const record::Run& run,
@@ -48,7 +50,7 @@ void show_report(Context& context, const core::Settings& settings, const record:
   report::TextOptions options;
   options.screen = context.screen;
   options.factors = summary_options(settings).factors;
-  options.trigger = top_trigger(run);
+  options.trigger = top_trigger(run, place.run_words);
   if (!place.record.empty()) options.record_place = friendly_path(context, place.record);
   if (!place.record.empty() || !place.run_words.empty()) {
     const auto words = place.run_words.empty() ? "" : " " + place.run_words;

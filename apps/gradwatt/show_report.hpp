@@ -18,8 +18,8 @@ namespace gradwatt::app {
 /// What a report and its triggers read of a record.
 [[nodiscard]] record::LoadOptions report_columns();
 
-/// The strongest thing that stands out, with the command that looks into it.
-[[nodiscard]] std::optional<report::TriggerLine> top_trigger(const record::Run& run);
+/// The strongest thing that stands out, with the command that looks into it; `run_words` as in ReportPlace.
+[[nodiscard]] std::optional<report::TriggerLine> top_trigger(const record::Run& run, const std::string& run_words);
 
 struct ReportPlace {
   std::filesystem::path record;  ///< empty: not kept

@@ -89,7 +89,7 @@ void conclude(Context& context, const RunRequest& request, const RunPlace& place
   const auto summary = energy::summarize(finished.run, options);
   const auto folder = finished.kept || !finished.run.complete() ? place.folder : fs::path();
   if (request.json) {
-    context.out << report::to_json(finished.run, summary, {options.factors, top_trigger(finished.run), folder.string()});
+    context.out << report::to_json(finished.run, summary, {options.factors, top_trigger(finished.run, request.out.string()), folder.string()});
   } else {
     context.out << '\n';
     show_report(context, request.settings, finished.run, summary, {folder, request.out.string()});

@@ -105,6 +105,11 @@ core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Argu
                   "Measures a command from start to end, without touching its code, and reports where the energy went.");
   Typed typed;
   declare(options, typed);
+  options.app().footer(
+      "gradwatt run -- torchrun --nproc-per-node 8 train.py     measures a job from start to end\n"
+      "gradwatt run --pid 4711 --for 60s                        measures one that runs already\n"
+      "gradwatt run --node --for 60s                            measures the host\n"
+      "The exit status is the command's own (128 + n after signal n); 2 for wrong use.");
   const auto dashes = std::ranges::find(arguments, std::string("--"));
   const auto own = arguments.first(static_cast<std::size_t>(dashes - arguments.begin()));
   // Without "--" a command that was written all the same would be taken for an unknown option.

@@ -24,7 +24,7 @@ struct Trigger {
   Severity severity = Severity::note;
   std::optional<record::DeviceIndex> device;  ///< the worst one, where it concerns devices
   std::string text;                           ///< "busy 99 %, power 38 % of the limit (8 of 8 GPUs, 41 min of 42 min)"
-  std::string next;                           ///< the command that looks closer
+  std::string next;                           ///< the command that looks closer; the caller appends the run's name
   double value = 0;                           ///< in the table's unit
   double time_share = 0;                      ///< part of the window that it held, 0–1
 };
