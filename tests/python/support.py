@@ -67,7 +67,8 @@ class AgentTest(unittest.TestCase):
     def run_python(self, *arguments, status=0, **environment):
         """Standard output of the interpreter with these arguments."""
         done = subprocess.run(
-            [python(), *arguments], env=self.environment(**environment), capture_output=True, text=True, cwd=self.folder
+            [python(), *arguments], env=self.environment(**environment), capture_output=True, text=True, cwd=self.folder,
+            timeout=200,  # a hanging launch names its test instead of ending the whole file
         )
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         self.errors = done.stderr

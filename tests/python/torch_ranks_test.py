@@ -1,5 +1,6 @@
 """The agent in data-parallel jobs: torch.distributed.run, torch.multiprocessing.spawn, forked ranks, no_sync."""
 import os
+import socket
 import unittest
 
 from support import SOURCE, AgentTest, python, require_torch
@@ -39,7 +40,14 @@ def setUpModule():
 def launcher(folder, processes):
     # Python 3.11 with PyTorch 1.13 needs the three log options; newer ones accept them.
     return ["-m", "torch.distributed.run", "--nproc_per_node", str(processes), "--redirects", "1", "--tee", "1",
-            "--log_dir", os.path.join(folder, "logs"), "--master_port", str(20000 + os.getpid() % 20000)]  # fmt: skip
+            "--log_dir", os.path.join(folder, "logs"), "--master_port", str(free_port())]  # fmt: skip
+
+
+def free_port():
+    """A rank of an earlier test may still hold that test's port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 class RanksTest(AgentTest):
