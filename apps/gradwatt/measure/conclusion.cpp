@@ -54,7 +54,7 @@ core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const Run
   plan.sampling.interval = *request.settings.duration(core::setting("interval"));
   plan.sampling.seed = launch::random_number();
   plan.sampling.host = host_name();
-  plan.live_alerts = wants_live(request);
+  plan.live_alerts = plan.sampling.live = wants_live(request);
   namespace meta = record::meta;
   plan.meta[std::string(meta::kRunId)] = run_id;
   plan.meta[std::string(meta::kHost)] = host_name();

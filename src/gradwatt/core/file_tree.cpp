@@ -1,5 +1,6 @@
 #include "gradwatt/core/file_tree.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -68,9 +69,13 @@ Result<std::int64_t> FileTree::read_int(std::string_view relative) const {
 
 std::vector<std::string> FileTree::list(std::string_view relative) const {
   std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(path(relative), error), end; !error && it != end; it.increment(error))
-    names.push_back(it->path().filename().string());
+  DIR* folder = ::opendir(path(relative).c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = ::readdir(folder)) {
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(folder);
   std::ranges::sort(names);
   return names;
 }

@@ -226,6 +226,8 @@ void Membership::poll() {
 }
 
 bool Membership::find_new_members() {
+  if (!watch_) watch_.emplace(folder_);
+  if (!watch_->may_have_changed()) return false;
   bool found = false;
   for (const auto& name : core::FileTree(folder_).list("")) {
     const auto pid = member_pid(name);

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "gradwatt/core/clock.hpp"
+#include "gradwatt/core/folder_watch.hpp"
 #include "gradwatt/core/result.hpp"
 #include "gradwatt/launch/descriptor.hpp"
 #include "gradwatt/telemetry/job_scope.hpp"
@@ -116,8 +117,9 @@ class Membership {
   std::filesystem::path folder_;
   Descriptor folder_file_, leader_lock_, own_file_;
   Options options_;
-  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards the three below
+  std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();  // guards the four below
   std::map<pid_t, Watched> watched_;
+  std::optional<core::FolderWatch> watch_;
   std::uint64_t changes_ = 0, applied_changes_ = 0;
   bool took_over_ = false;
 };

@@ -71,10 +71,16 @@ core::Result<void> copy_with_log(const fs::path& file, const fs::path& to) {
 }
 
 core::Result<Run> read_named(const std::string& name, int flags, const fs::path& shown, const LoadOptions& options) {
-  auto database = sqlite::Database::open(name, flags);
+  const auto open = [&] {
+    auto database = sqlite::Database::open(name, flags);
+    if (database) database->execute("PRAGMA mmap_size=1073741824;");
+    return database;
+  };
+  auto database = open();
   if (!database) return core::fail(database.error());
-  database->execute("PRAGMA mmap_size=1073741824;");
-  auto run = read_database(*database, options);
+  // A copy with a log beside it is recovered by its first connection; others would wait for that one's locks.
+  const bool immutable = (flags & SQLITE_OPEN_READONLY) != 0;
+  auto run = read_database(*database, options, immutable ? Reopen(open) : Reopen());
   if (!run) return core::fail(run.error().code, fmt::format("{}: {}", shown.string(), run.error().message));
   return run;
 }

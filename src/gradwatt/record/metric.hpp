@@ -157,16 +157,28 @@ enum class MetricId : std::uint16_t {};
 /// The same at run time, by name, key ("power_avg_w") or column ("power_avg_mw").
 [[nodiscard]] std::optional<MetricId> find_metric(DeviceKind kind, std::string_view name);
 
+namespace table {
+struct Block {
+  std::size_t first = 0, count = 0;
+};
+/// Where the rows of each kind stand.
+inline constexpr auto kBlocks = [] {
+  std::array<Block, kDeviceKinds.size()> blocks{};
+  for (std::size_t i = kMetrics.size(); i-- > 0;) {
+    auto& block = blocks[static_cast<std::size_t>(kMetrics[i].kind)];
+    block.first = i;
+    ++block.count;
+  }
+  return blocks;
+}();
+}  // namespace table
+
 /// Rows of one kind: they stand together in the table.
 [[nodiscard]] constexpr std::size_t first_metric(DeviceKind kind) {
-  std::size_t i = 0;
-  while (table::kMetrics[i].kind != kind) ++i;
-  return i;
+  return table::kBlocks[static_cast<std::size_t>(kind)].first;
 }
 [[nodiscard]] constexpr std::size_t metric_count(DeviceKind kind) {
-  std::size_t n = 0;
-  for (const auto& row : table::kMetrics) n += row.kind == kind ? 1 : 0;
-  return n;
+  return table::kBlocks[static_cast<std::size_t>(kind)].count;
 }
 [[nodiscard]] constexpr std::span<const Metric> metrics_of(DeviceKind kind) {
   return std::span(table::kMetrics).subspan(first_metric(kind), metric_count(kind));

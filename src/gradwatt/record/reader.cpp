@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 
 #include "gradwatt/record/schema.hpp"
 
@@ -161,7 +162,71 @@ WantedColumns wanted_columns(DeviceKind kind, const std::vector<bool>& present, 
   return wanted;
 }
 
-bool read_samples(Database& database, DeviceKind kind, const LoadOptions& options, Run& run) {
+/// Rows of a sample table between two row ids, as series in the order in which devices appear.
+struct Part {
+  std::int64_t first = 0, last = 0;
+  std::vector<DeviceSeries> series;
+  bool ok = false;
+};
+
+void read_part(Database& database, const WantedColumns& wanted, std::size_t devices, Part& part) {
+  std::vector<int> series_of_device(devices, -1);
+  const auto sql = fmt::format("{} WHERE rowid BETWEEN {} AND {}", wanted.sql, part.first, part.last);
+  part.ok = for_each_row(database, sql, [&](const Statement& s) {
+    const auto id = static_cast<std::size_t>(s.integer(1));
+    if (id >= series_of_device.size()) return;
+    if (series_of_device[id] < 0) {
+      series_of_device[id] = static_cast<int>(part.series.size());
+      DeviceSeries series{static_cast<DeviceIndex>(id), {}, {}};
+      for (const auto metric : wanted.metrics) series.columns.push_back({metric, {}, {}});
+      part.series.push_back(std::move(series));
+    }
+    auto& series = part.series[static_cast<std::size_t>(series_of_device[id])];
+    series.time_ns.push_back(s.integer(0));
+    int column = 2;
+    for (auto& c : series.columns) c.values.push_back(s.integer_or(column++, kMissing));
+    if (!wanted.raw) return;
+    for (auto& c : series.columns) {
+      if (info(c.metric).type == MetricType::counter) c.raw.push_back(s.integer_or(column, kMissing));
+      ++column;
+    }
+  });
+}
+
+template <class T>
+void append(std::vector<T>& to, std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+void join_part(Part& part, Run& run) {
+  for (auto& series : part.series) {
+    const auto same = std::ranges::find(run.series, series.device, &DeviceSeries::device);
+    if (same == run.series.end()) {
+      run.series.push_back(std::move(series));
+      continue;
+    }
+    append(same->time_ns, series.time_ns);
+    for (std::size_t i = 0; i < series.columns.size(); ++i) {
+      append(same->columns[i].values, series.columns[i].values);
+      append(same->columns[i].raw, series.columns[i].raw);
+    }
+  }
+}
+
+/// Fewer rows are read faster than threads are started.
+constexpr std::int64_t kRowsWorthAThread = 50'000;
+constexpr std::int64_t kMostReaders = 8;
+
+std::vector<Part> split(std::int64_t rows, bool parallel) {
+  const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+  const auto parts = parallel ? std::clamp(rows / kRowsWorthAThread, std::int64_t{1}, std::min(cores, kMostReaders)) : 1;
+  std::vector<Part> all(static_cast<std::size_t>(parts));
+  for (std::int64_t i = 0; i < parts; ++i)
+    all[static_cast<std::size_t>(i)] = {.first = rows * i / parts + 1, .last = rows * (i + 1) / parts};
+  return all;
+}
+
+bool read_samples(Database& database, DeviceKind kind, const LoadOptions& options, const Reopen& reopen, Run& run) {
   std::vector<bool> present(metric_count(kind), false);
   bool exists = false;
   for_each_row(database, "SELECT name FROM pragma_table_info('" + schema::sample_table(kind) + "')",
@@ -172,29 +237,21 @@ bool read_samples(Database& database, DeviceKind kind, const LoadOptions& option
                });
   if (!exists) return true;
   const auto wanted = wanted_columns(kind, present, options);
-  std::vector<int> series_of_device(run.devices.size(), -1);
-  return for_each_row(database, wanted.sql, [&](const Statement& s) {
-    const auto id = static_cast<std::size_t>(s.integer(1));
-    if (id >= series_of_device.size()) return;
-    if (series_of_device[id] < 0) {
-      series_of_device[id] = static_cast<int>(run.series.size());
-      DeviceSeries series{static_cast<DeviceIndex>(id), {}, {}};
-      for (const auto metric : wanted.metrics) series.columns.push_back({metric, {}, {}});
-      run.series.push_back(std::move(series));
-    }
-    auto& series = run.series[static_cast<std::size_t>(series_of_device[id])];
-    series.time_ns.push_back(s.integer(0));
-    int column = 2;
-    for (auto& c : series.columns) {
-      c.values.push_back(s.is_null(column) ? kMissing : s.integer(column));
-      ++column;
-    }
-    if (!wanted.raw) return;
-    for (auto& c : series.columns) {
-      if (info(c.metric).type == MetricType::counter) c.raw.push_back(s.is_null(column) ? kMissing : s.integer(column));
-      ++column;
-    }
-  });
+  std::int64_t rows = 0;
+  if (!for_each_row(database, "SELECT max(rowid) FROM " + schema::sample_table(kind),
+                    [&](const Statement& s) { rows = s.integer(0); }))
+    return false;
+  auto parts = split(rows, static_cast<bool>(reopen));
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < parts.size(); ++i)
+      threads.emplace_back([&, i] {
+        if (auto own = reopen()) read_part(*own, wanted, run.devices.size(), parts[i]);
+      });
+    read_part(database, wanted, run.devices.size(), parts[0]);
+  }
+  for (auto& part : parts) join_part(part, run);
+  return std::ranges::all_of(parts, &Part::ok);
 }
 
 /// Columns of series that hold nothing at all were only announced.
@@ -207,14 +264,14 @@ void drop_empty_columns(Run& run) {
 
 }  // namespace
 
-core::Result<Run> read_database(Database& database, const LoadOptions& options) {
+core::Result<Run> read_database(Database& database, const LoadOptions& options, const Reopen& reopen) {
   if (auto known = check_schema(database); !known) return core::fail(known.error());
   Run run;
   bool ok = for_each_row(database, "SELECT key,value FROM meta",
                          [&](const Statement& s) { run.set(s.text(0), s.text(1)); });
   ok = ok && read_devices(database, run) && read_quality(database, run) && read_rest(database, options, run);
   const bool samples = !options.metrics || !options.metrics->empty();
-  for (const auto kind : kDeviceKinds) ok = ok && (!samples || read_samples(database, kind, options, run));
+  for (const auto kind : kDeviceKinds) ok = ok && (!samples || read_samples(database, kind, options, reopen, run));
   if (!ok) return core::fail(core::Errc::unusable_input, "the run record is damaged: " + database.message());
   drop_empty_columns(run);
   return run;

@@ -44,6 +44,10 @@ class Statement {
   [[nodiscard]] bool failed() const { return code_ != SQLITE_ROW && code_ != SQLITE_DONE; }
   [[nodiscard]] bool is_null(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
   [[nodiscard]] std::int64_t integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+  [[nodiscard]] std::int64_t integer_or(int column, std::int64_t missing) const {
+    auto* value = sqlite3_column_value(handle_.get(), column);
+    return sqlite3_value_type(value) == SQLITE_NULL ? missing : sqlite3_value_int64(value);
+  }
   [[nodiscard]] double real(int column) const { return sqlite3_column_double(handle_.get(), column); }
   [[nodiscard]] bool is_real(int column) const { return sqlite3_column_type(handle_.get(), column) != SQLITE_TEXT; }
   [[nodiscard]] std::string text(int column) const {

@@ -21,7 +21,7 @@ inline constexpr int kSchemaVersion = 1;
 class Writer final : public Sink {
  public:
   struct Options {
-    std::chrono::milliseconds commit_every{1000};  ///< at most 2 s may be lost by kill -9
+    std::chrono::milliseconds commit_every{1700};  ///< at most 2 s may be lost by kill -9
     std::size_t queue_rows = 65536;                ///< about 20 s of 100 ms sampling on 8 GPUs with all metrics
     std::size_t checkpoint_bytes = 32U << 20U;     ///< fold the write-ahead log into the file past this
     bool mark_complete = true;                     ///< close() notes that the record is whole

@@ -24,7 +24,7 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
  public:
   State(core::Clock& clock, record::Sink& sink, JobScope& job, Options options)
       : clock_(clock), job_(job), options_(std::move(options)) {
-    outlet_ = std::make_shared<Outlet>(sink, live_, options_.host);
+    outlet_ = std::make_shared<Outlet>(sink, options_.live ? &live_ : nullptr, options_.host);
   }
 
   void start(std::vector<Group> groups) {

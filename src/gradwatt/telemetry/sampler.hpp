@@ -22,6 +22,7 @@ class Sampler {
     std::uint64_t seed = 0;                              ///< of the random instants
     core::Duration hang_limit = std::chrono::seconds(5); ///< a call that takes longer costs its sensor
     bool calibrate = true;
+    bool live = true;  ///< keep the live board; without it live() stays empty
     std::string host;
   };
   /// Backends of one group are opened one after the other, stronger sources first, because a model fills only what they

@@ -29,19 +29,19 @@ record::DeviceIndex Outlet::add_device(record::Device device) {
   const std::lock_guard lock(mutex_);
   const auto index = static_cast<record::DeviceIndex>(next_device_++);
   if (device.host.empty()) device.host = host_;
-  live_.add_device(index, device);
+  if (live_ != nullptr) live_->add_device(index, device);
   if (sink_ != nullptr) sink_->add_device(index, device);
   return index;
 }
 
-void Outlet::put(const SeriesBook::Outcome& outcome) {
+void Outlet::put(SeriesBook::Outcome outcome) {
   const std::lock_guard lock(mutex_);
   if (sink_ == nullptr) return;
-  for (const auto& row : outcome.rows) {
-    live_.add_row(row);
-    sink_->add_row(row);
+  for (auto& row : outcome.rows) {
+    if (live_ != nullptr) live_->add_row(row);
+    sink_->add_row(std::move(row));
   }
-  for (const auto& event : outcome.events) sink_->add_event(event);
+  for (auto& event : outcome.events) sink_->add_event(std::move(event));
 }
 
 void Outlet::put(const std::vector<record::SeriesQuality>& quality) {

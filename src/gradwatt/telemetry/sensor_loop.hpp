@@ -17,11 +17,12 @@ namespace gradwatt::telemetry {
 /// driver finds the door shut instead of objects that are gone.
 class Outlet {
  public:
-  Outlet(record::Sink& sink, LiveBoard& live, std::string host) : sink_(&sink), live_(live), host_(std::move(host)) {}
+  /// `live` may be null.
+  Outlet(record::Sink& sink, LiveBoard* live, std::string host) : sink_(&sink), live_(live), host_(std::move(host)) {}
 
   /// Gives the device its index in the record.
   record::DeviceIndex add_device(record::Device device);
-  void put(const SeriesBook::Outcome& outcome);
+  void put(SeriesBook::Outcome outcome);
   void put(const std::vector<record::SeriesQuality>& quality);
   void put(record::Fact fact);
   void put(record::Event event);
@@ -30,7 +31,7 @@ class Outlet {
  private:
   std::mutex mutex_;  // guards all below
   record::Sink* sink_;
-  LiveBoard& live_;
+  LiveBoard* live_;
   std::string host_;
   std::uint32_t next_device_ = 0;
 };

@@ -35,8 +35,13 @@ constexpr int kEventsOfAKind = 3;
 }  // namespace
 
 void SeriesBook::add_device(record::DeviceIndex index, const SensorDevice& device) {
-  Book book{index, device.device.kind, label_of(device.device), {}, false};
+  Book book{index, device.device.kind, {}, {}, label_of(device.device), false};
+  book.hot.resize(record::metric_count(book.kind));
   for (const auto& spec : device.series) {
+    auto& hot = book.hot[record::slot(spec.metric)];
+    hot.announced = true;
+    hot.place = static_cast<std::uint32_t>(book.series.size());
+    if (info(spec.metric).type == MetricType::counter) hot.guard.emplace(limits_of(spec));
     Series series;
     series.spec = spec;
     auto& q = series.quality;
@@ -51,10 +56,15 @@ void SeriesBook::add_device(record::DeviceIndex index, const SensorDevice& devic
     q.range_low = spec.range_low;
     q.range_high = spec.range_high;
     q.note = spec.note;
-    if (info(spec.metric).type == MetricType::counter) series.guard.emplace(limits_of(spec));
-    book.series.emplace(spec.metric, std::move(series));
+    book.series.push_back(std::move(series));
   }
   books_.push_back(std::move(book));
+}
+
+SeriesBook::Series* SeriesBook::Book::find(record::MetricId metric) {
+  if (info(metric).kind != kind) return nullptr;
+  const auto& row = hot[record::slot(metric)];
+  return row.announced ? &series[row.place] : nullptr;
 }
 
 void SeriesBook::say(const Book& book, Series& series, core::Instant when, const std::string& kind, std::string text,
@@ -63,47 +73,39 @@ void SeriesBook::say(const Book& book, Series& series, core::Instant when, const
   outcome.events.push_back({core::to_ns(when), record::number(book.index), kind, std::move(text)});
 }
 
-void SeriesBook::enter_counter(Book& book, Series& series, std::int64_t stored, core::Instant when, record::Row& row,
-                               Outcome& outcome) {
+void SeriesBook::enter_counter(Book& book, Hot& hot, record::MetricId metric, std::int64_t stored, core::Instant when,
+                               record::Row& row, Outcome& outcome) {
   using O = CounterGuard::Outcome;
-  const auto metric = series.spec.metric;
   const auto place = record::slot(metric);
-  auto& q = series.quality;
-  const auto result =
-      series.guard->advance(when, stored == record::kMissing ? std::nullopt : std::optional(stored));
+  const auto result = hot.guard->advance(when, stored == record::kMissing ? std::nullopt : std::optional(stored));
   row.raw[place] = stored;
   const bool valid = result != O::failed && result != O::held && result != O::stuck;
-  row.values[place] = valid ? series.guard->total() : record::kMissing;
-  if (result != O::failed) ++q.readings;
-  if (result != O::stuck) series.stuck_said = false;
+  row.values[place] = valid ? hot.guard->total() : record::kMissing;
+  if (result != O::failed) ++hot.readings;
+  const bool stuck_already = std::exchange(hot.stuck_said, result == O::stuck);
+  if (result == O::advanced || result == O::first || result == O::failed || result == O::held) return;
+  auto& series = book.series[hot.place];
+  auto& q = series.quality;
   const auto tell = [&](std::uint64_t& count, const char* kind, std::string_view what) {
     ++count;
     say(book, series, when, kind, fmt::format("{}: {} {}", book.label, info(metric).key(), what), outcome);
   };
-  switch (result) {
-    case O::wrapped: tell(q.wraps, "counter.wrap", "passed the end of its range; corrected"); break;
-    case O::reset: tell(q.resets, "counter.reset", "began again; what was used in between is not counted"); break;
-    case O::backward: tell(q.backward, "counter.backward", "went back a little; the step counts as nothing"); break;
-    case O::glitch: tell(q.glitches, "counter.glitch", "showed an impossible value for a moment; rejected"); break;
-    case O::stuck:
-      if (!std::exchange(series.stuck_said, true))
-        tell(q.stuck, "counter.stuck", "stands still; its readings are not used until it moves");
-      break;
-    case O::failed:
-    case O::held:
-    case O::first:
-    case O::advanced: break;
-  }
+  if (result == O::wrapped) tell(q.wraps, "counter.wrap", "passed the end of its range; corrected");
+  if (result == O::reset) tell(q.resets, "counter.reset", "began again; what was used in between is not counted");
+  if (result == O::backward) tell(q.backward, "counter.backward", "went back a little; the step counts as nothing");
+  if (result == O::glitch) tell(q.glitches, "counter.glitch", "showed an impossible value for a moment; rejected");
+  if (result == O::stuck && !stuck_already)
+    tell(q.stuck, "counter.stuck", "stands still; its readings are not used until it moves");
 }
 
 void SeriesBook::enter_cell(const Reading::Cell& cell, core::Instant when, record::Row& row, Outcome& outcome) {
   auto& book = books_[cell.device];
-  const auto it = book.series.find(cell.metric);
-  if (it == book.series.end()) return;  // not announced: nobody could say where it came from
-  auto& series = it->second;
-  if (series.guard) return enter_counter(book, series, cell.stored, when, row, outcome);
+  if (info(cell.metric).kind != book.kind) return;
+  auto& hot = book.hot[record::slot(cell.metric)];
+  if (!hot.announced) return;  // nobody could say where it came from
+  if (hot.guard) return enter_counter(book, hot, cell.metric, cell.stored, when, row, outcome);
   row.values[record::slot(cell.metric)] = cell.stored;
-  if (cell.stored != record::kMissing) ++series.quality.readings;
+  if (cell.stored != record::kMissing) ++hot.readings;
 }
 
 void SeriesBook::enter_failure(const Reading::Failure& failure, core::Instant when, Outcome& outcome) {
@@ -115,9 +117,9 @@ void SeriesBook::enter_failure(const Reading::Failure& failure, core::Instant wh
                               fmt::format("{} is lost for the rest of the run: {}", book.label, failure.reason)});
     return;
   }
-  const auto it = book.series.find(*failure.metric);
-  if (it == book.series.end()) return;
-  auto& series = it->second;
+  auto* found = book.find(*failure.metric);
+  if (found == nullptr) return;
+  auto& series = *found;
   const auto key = info(*failure.metric).key();
   if (failure.lost) {
     if (std::exchange(series.lost, true)) return;
@@ -171,15 +173,15 @@ void SeriesBook::enter_notes(const Reading& reading, Outcome& outcome) const {
 
 void SeriesBook::set_update_period(std::size_t device, record::MetricId metric, core::Duration period) {
   if (device >= books_.size()) return;
-  const auto it = books_[device].series.find(metric);
-  if (it != books_[device].series.end()) it->second.quality.update_ns = period.count();
+  if (auto* series = books_[device].find(metric)) series->quality.update_ns = period.count();
 }
 
 std::vector<record::SeriesQuality> SeriesBook::quality(const TickSchedule& schedule) const {
   std::vector<record::SeriesQuality> all;
   for (const auto& book : books_) {
-    for (const auto& [metric, series] : book.series) {
+    for (const auto& series : book.series) {
       auto q = series.quality;
+      q.readings = book.hot[record::slot(q.metric)].readings;
       q.cadence_ns = std::max(series.spec.cadence, schedule.interval()).count();
       q.sampling = schedule.sampling();
       q.phase_ns = core::to_ns(schedule.origin());
@@ -194,8 +196,8 @@ std::vector<record::SeriesQuality> SeriesBook::quality(const TickSchedule& sched
 bool SeriesBook::must_integrate() const {
   return std::ranges::any_of(books_, [](const Book& book) {
     const auto any = [&](auto matches) {
-      return std::ranges::any_of(book.series, [&](const auto& entry) {
-        return matches(entry.first) && entry.second.spec.how != record::How::modelled;
+      return std::ranges::any_of(book.series, [&](const Series& series) {
+        return matches(series.spec.metric) && series.spec.how != record::How::modelled;
       });
     };
     return any(is_power) && !any(is_energy);

@@ -38,11 +38,17 @@ class SeriesBook {
   [[nodiscard]] bool must_integrate() const;
 
  private:
+  /// What each reading touches, packed: after a second of sleep every cache line of it comes from memory.
+  struct Hot {
+    std::optional<CounterGuard> guard;
+    std::uint64_t readings = 0;
+    std::uint32_t place = 0;  ///< in Book::series
+    bool announced = false;
+    bool stuck_said = false;
+  };
   struct Series {
     SeriesSpec spec;
     record::SeriesQuality quality;
-    std::optional<CounterGuard> guard;
-    bool stuck_said = false;
     bool failure_said = false;
     bool lost = false;
     std::map<std::string, int> events_said;
@@ -50,14 +56,15 @@ class SeriesBook {
   struct Book {
     record::DeviceIndex index{};
     record::DeviceKind kind{};
+    std::vector<Hot> hot;  ///< by slot of the metric
+    std::vector<Series> series;
     std::string label;
-    std::map<record::MetricId, Series> series;
     bool lost = false;
+    [[nodiscard]] Series* find(record::MetricId metric);
   };
   void enter_notes(const Reading& reading, Outcome& outcome) const;
   void enter_cell(const Reading::Cell& cell, core::Instant when, record::Row& row, Outcome& outcome);
-  void enter_counter(Book& book, Series& series, std::int64_t stored, core::Instant when, record::Row& row,
-                     Outcome& outcome);
+  void enter_counter(Book& book, Hot& hot, record::MetricId metric, std::int64_t stored, core::Instant when, record::Row& row, Outcome& outcome);
   void enter_failure(const Reading::Failure& failure, core::Instant when, Outcome& outcome);
   static void say(const Book& book, Series& series, core::Instant when, const std::string& kind, std::string text,
                   Outcome& outcome);

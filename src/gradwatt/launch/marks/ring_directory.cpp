@@ -16,6 +16,7 @@ RingDirectory::RingDirectory(std::filesystem::path folder, core::FileTree root)
     : folder_(std::move(folder)), root_(std::move(root)) {}
 
 void RingDirectory::discover() {
+  if (!watch_.may_have_changed()) return;
   for (const auto& name : core::FileTree(folder_).list(".")) {
     if (!name.ends_with(".ring") || name.starts_with('.') || seen_.contains(name)) continue;
     seen_.insert(name);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/folder_watch.hpp"
 #include "gradwatt/launch/marks/mark_reader.hpp"
 
 namespace gradwatt::launch::marks {
@@ -37,6 +38,7 @@ class RingDirectory {
   void discover();
 
   std::filesystem::path folder_;
+  core::FolderWatch watch_{folder_};
   core::FileTree root_;
   std::set<std::string, std::less<>> seen_;
   std::vector<Ring> rings_;
