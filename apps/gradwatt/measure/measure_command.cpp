@@ -57,8 +57,10 @@ struct Session {
   }
 
   core::Result<launch::Command> start_command() {
-    const auto changes = agent_environment(python_folder(std::filesystem::read_symlink("/proc/self/exe")), marks(),
-                                           request.settings.flag(core::setting("agent")));
+    std::error_code no_proc;
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", no_proc);
+    const auto changes =
+        agent_environment(python_folder(program), marks(), request.settings.flag(core::setting("agent")));
     auto command = launch::Command::start({.arguments = request.command,
                                            .environment = launch::with_changes(environment, changes),
                                            .signals = inbox.before()},
