@@ -78,10 +78,21 @@ TEST(Steps, SamplesAreUnknownWhenAStepDidNotSayThem) {
   EXPECT_FALSE(steps(script).samples);
 }
 
-TEST(Steps, NoEnergyForASpanOfLessThanTenUpdates) {
+TEST(Steps, NoEnergyForASpanOfLessThanASecond) {
   auto script = two_gpus(100);
-  add_steps(script, 1, 18, 0.5);
+  add_steps(script, 1, 18, 0.05);
   EXPECT_FALSE(steps(script).energy_per_step_j);
+}
+
+TEST(Steps, AnOccasionalPhaseIsAShareOfAllSteps) {
+  auto script = two_gpus(100);
+  add_steps(script, 1, 100, 0.5);
+  for (auto& mark : script.run.marks) mark.phase_ns[static_cast<std::size_t>(record::Phase::forward)] = 100'000'000;
+  script.run.marks[50].phase_ns[static_cast<std::size_t>(record::Phase::evaluation)] = 400'000'000;
+  const auto shares = steps(script).phase_share;
+  EXPECT_NEAR(*shares[static_cast<std::size_t>(record::Phase::evaluation)], 0.4 / 50, 1e-9);
+  EXPECT_NEAR(*shares[static_cast<std::size_t>(record::Phase::forward)], 0.2, 1e-9);
+  EXPECT_FALSE(shares[static_cast<std::size_t>(record::Phase::checkpoint)]);
 }
 
 TEST(Steps, NoEnergyWhereADeviceMissesTheSpan) {

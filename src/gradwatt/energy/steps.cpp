@@ -10,6 +10,14 @@ namespace {
 using record::Mark;
 using record::MarkKind;
 
+/// Phases that most steps do not have: a step that tells others and not these had none of them.
+constexpr auto kOccasional = [] {
+  std::array<bool, record::kPhases> occasional{};
+  occasional[static_cast<std::size_t>(record::Phase::checkpoint)] = true;
+  occasional[static_cast<std::size_t>(record::Phase::evaluation)] = true;
+  return occasional;
+}();
+
 struct RankSteps {
   std::array<std::int64_t, record::kPhases> phase_ns{};
   std::array<std::int64_t, record::kPhases> step_ns{};  ///< time of the steps that said the phase
@@ -19,9 +27,10 @@ struct RankSteps {
   void add(const Mark& step) {
     samples += step.samples.value_or(0);
     all_said_samples = all_said_samples && step.samples;
+    const bool tells_phases = std::ranges::any_of(step.phase_ns, [](const auto& phase) { return phase.has_value(); });
     for (std::size_t p = 0; p < record::kPhases; ++p) {
-      if (!step.phase_ns[p]) continue;
-      phase_ns[p] += *step.phase_ns[p];
+      if (!step.phase_ns[p] && !(kOccasional[p] && tells_phases)) continue;
+      phase_ns[p] += step.phase_ns[p].value_or(0);
       step_ns[p] += step.end_ns - step.begin_ns;
     }
   }
@@ -46,7 +55,7 @@ std::array<std::optional<double>, record::kPhases> phase_shares(const Ranks& ran
     double sum = 0;
     int known = 0;
     for (const auto& [number, rank] : ranks) {
-      if (rank.step_ns[p] <= 0) continue;
+      if (rank.step_ns[p] <= 0 || (kOccasional[p] && rank.phase_ns[p] == 0)) continue;
       sum += static_cast<double>(rank.phase_ns[p]) / static_cast<double>(rank.step_ns[p]);
       ++known;
     }
@@ -67,6 +76,8 @@ std::optional<std::int64_t> all_samples(const record::Run& run, const Ranks& ran
   return sum;
 }
 
+constexpr std::int64_t kLeastSpan_ns = 1'000'000'000;
+
 double quantile(std::vector<std::int64_t>& values, double share) {
   const auto last = static_cast<double>(values.size() - 1);
   const auto nth = values.begin() + static_cast<std::ptrdiff_t>(share * last + 0.5);
@@ -75,7 +86,8 @@ double quantile(std::vector<std::int64_t>& values, double share) {
 }
 
 void add_energy(Steps& out, const std::vector<Measured>& devices, Window span) {
-  if (span.length_ns() < resolved_ns(devices)) return;
+  // The span of all steps is a window like an epoch's: shorter ones than this are all edge.
+  if (span.length_ns() < kLeastSpan_ns) return;
   const auto energy = whole_job_energy(devices, span);
   if (!energy) return;
   // By mean power: a device that misses a few percent of the span must not make a step look cheaper.
