@@ -17,6 +17,8 @@ using record::DeviceKind;
 using record::metric;
 
 constexpr auto kPower = metric(DeviceKind::cpu, "power");
+constexpr auto kEnergy = metric(DeviceKind::cpu, "energy");
+constexpr auto kDramEnergy = metric(DeviceKind::dram, "energy");
 constexpr auto kUtilization = metric(DeviceKind::cpu, "utilization");
 constexpr auto kClock = metric(DeviceKind::cpu, "clock");
 constexpr auto kDramPower = metric(DeviceKind::dram, "power");
@@ -104,7 +106,10 @@ class ModelSensor final : public telemetry::Sensor {
   std::vector<telemetry::SensorDevice> devices() const override { return devices_; }
   void read(telemetry::Reading& reading) override {
     if (!cpus_.empty()) read_cpus(reading);
-    if (memory_) reading.set(cpus_.size(), kDramPower, memory_->watts);
+    if (!memory_) return;
+    reading.set(cpus_.size(), kDramPower, memory_->watts);
+    memory_energy_.add(memory_->watts, reading.begin());
+    reading.set(cpus_.size(), kDramEnergy, memory_energy_.joules);
   }
 
  private:
@@ -113,6 +118,8 @@ class ModelSensor final : public telemetry::Sensor {
     out.device = {DeviceKind::cpu, fmt::format("cpu-package-{}", cpu.package), cpu.cpu_name, cpu.package, "", {}};
     out.device.attributes["model_full_w"] = fmt::format("{:.1f}", cpu.full_w);
     out.series.push_back(modelled(kPower, "package", "model cpu-utilisation", cpu.low, cpu.high, cpu.rests_on));
+    out.series.push_back(modelled(kEnergy, "package", "model cpu-utilisation", cpu.low, cpu.high, cpu.rests_on));
+    energy_.emplace_back();
     out.series.push_back(measured(kUtilization, "/proc/stat"));
     if (tree_.read_int(clock_file(cpu.cpus.front())))
       out.series.push_back(measured(kClock, "cpufreq scaling_cur_freq", kClockPeriod));
@@ -124,6 +131,8 @@ class ModelSensor final : public telemetry::Sensor {
     out.device.attributes["modules"] = std::to_string(memory_->modules);
     out.series.push_back(modelled(kDramPower, "memory of the host", "model memory-modules", memory_->low, memory_->high,
                                   memory_->rests_on));
+    out.series.push_back(modelled(kDramEnergy, "memory of the host", "model memory-modules", memory_->low,
+                                  memory_->high, memory_->rests_on));
     devices_.push_back(std::move(out));
   }
   void read_cpus(telemetry::Reading& reading) {
@@ -136,12 +145,19 @@ class ModelSensor final : public telemetry::Sensor {
       if (after.empty()) {
         const auto reason = text ? std::string("/proc/stat has no line a CPU") : text.error().message;
         reading.fail(i, kPower, reason);
+        reading.fail(i, kEnergy, reason);
         reading.fail(i, kUtilization, reason);
         continue;
       }
       const auto busy = busy_share(before_, after, cpus_[i].cpus);
+      const bool first = !energy_[i].since;
+      if (first) energy_[i].add(0, reading.begin());  // energy counts from here
+      if (first && !busy) reading.set(i, kEnergy, 0);
       if (!busy) continue;  // no time passed since the last reading: nothing was missed
-      reading.set(i, kPower, catalog::package_power_w(cpus_[i].full_w, *busy));
+      const double watts = catalog::package_power_w(cpus_[i].full_w, *busy);
+      energy_[i].add(watts, reading.begin());
+      reading.set(i, kPower, watts);
+      reading.set(i, kEnergy, energy_[i].joules);
       reading.set(i, kUtilization, 100 * *busy);
     }
     // A failed reading keeps the older one: the next share then spans the gap.
@@ -164,9 +180,21 @@ class ModelSensor final : public telemetry::Sensor {
       reading.fail(i, kClock, "no CPU of the package tells its clock");
   }
 
+  /// The share of busy time is a mean since the last reading, so the model can count its energy without a gap.
+  struct Count {
+    std::optional<core::Instant> since;
+    double joules = 0;
+    void add(double watts, core::Instant now) {
+      if (since) joules += watts * std::chrono::duration<double>(now - *since).count();
+      since = now;
+    }
+  };
+
   core::FileTree tree_;
   std::vector<CpuModel> cpus_;
   std::optional<MemoryModel> memory_;
+  std::vector<Count> energy_;  // of the CPUs
+  Count memory_energy_;
   std::vector<telemetry::SensorDevice> devices_;  // the CPUs, then the memory
   std::map<int, CpuTime> before_;
   std::optional<core::Instant> last_clock_;

@@ -52,6 +52,15 @@ TEST_F(ModelTest, EachPackageFollowsItsOwnUtilisation) {
   EXPECT_EQ(value(reading, 1, metric(DeviceKind::cpu, "utilization")), 0);
 }
 
+TEST_F(ModelTest, EnergyCountsFromTheFirstReadingWithoutAGap) {
+  auto sensor = open();
+  const auto energy = metric(DeviceKind::cpu, "energy");
+  EXPECT_EQ(value(read(*sensor, 10s), 0, energy), 0);
+  made_.file("proc/stat", "cpu 0 0 0 0\ncpu0 100 0 0 0 0 0 0 0\ncpu1 0 0 0 90 10 0 0 0");
+  EXPECT_EQ(value(read(*sensor, 12s), 0, energy), 560'000'000);  // 280 W for 2 s, in µJ
+  EXPECT_EQ(value(read(*sensor, 12s), 0, energy), std::nullopt);
+}
+
 TEST_F(ModelTest, EveryPowerIsLabelledModelledWithARangeAndWhatItRestsOn) {
   auto sensor = open();
   const auto devices = sensor->devices();
