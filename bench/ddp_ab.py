@@ -4,7 +4,7 @@ off in alternating blocks of steps; pairs of neighbouring blocks are compared.
     OMP_NUM_THREADS=1 build/release/bin/gradwatt run --quiet --out DIR -- /usr/bin/python3 bench/ddp_ab.py [pairs]
 
 Off: gradwatt itself is stopped (SIGSTOP: no sampler, no writer) and the agent says nothing. Prints the mean change of
-the step time with its 95 % interval, and the CPU share of what gradwatt ran beside the job.
+the step time and of a rank's own CPU time (the agent's part), each with its 95 % interval.
 """
 import os
 import random
@@ -61,17 +61,18 @@ def train(rank, pairs, port, gradwatt):
     source = batches()
 
     def steps(n):
-        begin = time.perf_counter()
+        """Wall and CPU seconds a step."""
+        begin, cpu = time.perf_counter(), time.process_time()
         for _ in range(n):
             x, y = next(source)
             optimizer.zero_grad()
             loss_of(model(x), y).backward()
             optimizer.step()
-        return (time.perf_counter() - begin) / n
+        return (time.perf_counter() - begin) / n, (time.process_time() - cpu) / n
 
     steps(WARM_UP)
     order = random.Random(7)
-    change = []
+    change = {"step time": [], "CPU time of rank 0": []}
     for _ in range(pairs):
         first_on = order.random() < 0.5
         time_of = {}
@@ -80,13 +81,16 @@ def train(rank, pairs, port, gradwatt):
             switch(on, rank, gradwatt)
             dist.barrier()
             time_of[on] = steps(BLOCK_STEPS)
-        change.append(100 * (time_of[True] / time_of[False] - 1))
+        for i, name in enumerate(change):
+            change[name].append(100 * (time_of[True][i] / time_of[False][i] - 1))
     switch(True, rank, gradwatt)
     if rank == 0:
-        mean = statistics.mean(change)
-        half = 1.99 * statistics.stdev(change) / len(change) ** 0.5
-        print(f"step {time_of[False] * 1e3:.1f} ms; {pairs} pairs of {BLOCK_STEPS} steps: measuring changes the step time by "
-              f"{mean:+.2f} % (95 % interval {mean - half:+.2f} to {mean + half:+.2f} %), median {statistics.median(change):+.2f} %")
+        print(f"{pairs} pairs of {BLOCK_STEPS} steps of {time_of[False][0] * 1e3:.1f} ms")
+        for name, values in change.items():
+            mean = statistics.mean(values)
+            half = 1.99 * statistics.stdev(values) / len(values) ** 0.5
+            print(f"measuring changes the {name} by {mean:+.2f} % (95 % interval {mean - half:+.2f} to {mean + half:+.2f} %), "
+                  f"median {statistics.median(values):+.2f} %")
     dist.destroy_process_group()
 
 
