@@ -91,6 +91,7 @@ def train(rank, pairs, port, gradwatt):
             half = 1.99 * statistics.stdev(values) / len(values) ** 0.5
             print(f"measuring changes the {name} by {mean:+.2f} % (95 % interval {mean - half:+.2f} to {mean + half:+.2f} %), "
                   f"median {statistics.median(values):+.2f} %")
+    del model  # first: PyTorch 1.13 can deadlock when the last reference to the process group goes with the model
     dist.destroy_process_group()
 
 

@@ -117,6 +117,8 @@ def main():
             seconds = time.monotonic() - begin
             print("epoch %d: loss %.3f, accuracy %.1f %%, %.1f s" % (epoch, loss, 100 * correct, seconds), flush=True)
     if distributed:
+        # The model first: PyTorch 1.13 can deadlock when the last reference to the process group goes with the model.
+        del model
         dist.destroy_process_group()
 
 

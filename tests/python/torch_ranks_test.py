@@ -29,6 +29,7 @@ def work(rank, world, folder, accumulate=1):
         model(x).sum().backward()
         optimizer.step()
         optimizer.zero_grad()
+    del model  # first: PyTorch 1.13 can deadlock when the last reference to the process group goes with the model
     dist.destroy_process_group()
 """
 
