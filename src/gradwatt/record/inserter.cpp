@@ -10,7 +10,7 @@ constexpr const char* kMeta = "INSERT OR REPLACE INTO meta VALUES(?,?)";
 constexpr const char* kDevice = "INSERT OR REPLACE INTO device VALUES(?,?,?,?,?,?)";
 constexpr const char* kAttribute = "INSERT OR REPLACE INTO device_attribute VALUES(?,?,?)";
 constexpr const char* kQuality =
-    "INSERT OR REPLACE INTO series_quality VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+    "INSERT OR REPLACE INTO series_quality VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr const char* kMark = "INSERT INTO mark VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
 constexpr const char* kEvent = "INSERT INTO event VALUES(?,?,?,?)";
 constexpr const char* kSpan = "INSERT INTO span VALUES(?,?,?,?,?,?)";
@@ -150,6 +150,7 @@ int Inserter::insert_quality(const SeriesQuality& q) {
   for (const auto count : {q.readings, q.failed, q.wraps, q.resets, q.backward, q.stuck, q.glitches})
     s->bind(i++, count);
   s->bind(i++, std::string_view(q.note));
+  s->bind(i++, q.standard_error);
   return s->run();
 }
 

@@ -33,6 +33,9 @@ struct SeriesQuality {
   std::optional<double> duty;
   std::optional<double> uncertainty;       ///< relative, of the sensor itself: 0.05 is ±5 %
   std::optional<double> range_low, range_high;  ///< modelled series: the model's range as factors on the value
+  /// Of the time mean of power read at random instants, in the metric's unit, from the differences of neighbouring
+  /// readings (too large rather than too small for slow waves). Nothing for counters and fixed deadlines.
+  std::optional<double> standard_error;
   std::optional<double> coverage;          ///< share of due readings that came
   std::optional<std::int64_t> update_ns;   ///< measured time between changes of the value
   std::uint64_t readings = 0;

@@ -83,7 +83,8 @@ bool read_quality(Database& database, Run& run) {
     int i = 15;
     for (auto* count : {&q.readings, &q.failed, &q.wraps, &q.resets, &q.backward, &q.stuck, &q.glitches})
       *count = static_cast<std::uint64_t>(s.integer(i++));
-    q.note = s.text(i);
+    q.note = s.text(i++);
+    q.standard_error = s.maybe_real(i);
     run.quality.push_back(std::move(q));
   });
 }

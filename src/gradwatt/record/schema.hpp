@@ -18,7 +18,7 @@ CREATE TABLE device_attribute(device INTEGER, key TEXT, value TEXT, PRIMARY KEY(
 CREATE TABLE series_quality(device INTEGER, metric TEXT, how TEXT, "where" TEXT, scope TEXT, source TEXT,
   cadence_ns INTEGER, sampling TEXT, phase_ns INTEGER, duty REAL, uncertainty REAL, range_low REAL, range_high REAL,
   coverage REAL, update_ns INTEGER, readings INTEGER, failed INTEGER, wraps INTEGER, resets INTEGER, backward INTEGER,
-  stuck INTEGER, glitches INTEGER, note TEXT, PRIMARY KEY(device, metric)) WITHOUT ROWID;
+  stuck INTEGER, glitches INTEGER, note TEXT, standard_error REAL, PRIMARY KEY(device, metric)) WITHOUT ROWID;
 CREATE TABLE mark(rank INTEGER, kind TEXT, name TEXT, number INTEGER, begin_ns INTEGER, end_ns INTEGER, samples INTEGER,
   data_wait_ns INTEGER, forward_ns INTEGER, backward_ns INTEGER, comm_exposed_ns INTEGER, optimizer_ns INTEGER,
   checkpoint_ns INTEGER, evaluation_ns INTEGER, other_ns INTEGER, clock TEXT);

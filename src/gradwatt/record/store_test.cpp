@@ -66,6 +66,7 @@ TEST_F(StoreTest, WhatWasWrittenIsReadBack) {
     quality.duty = 0.25;
     quality.sampling = Sampling::stratified;
     quality.failed = 1;
+    quality.standard_error = 1.5;
     (*writer)->set_quality(quality);
     EXPECT_TRUE((*writer)->close(5s));
     EXPECT_EQ((*writer)->health().rows_written, 3U);
@@ -95,6 +96,7 @@ TEST_F(StoreTest, WhatWasWrittenIsReadBack) {
   EXPECT_EQ(quality->duty, 0.25);
   EXPECT_EQ(quality->sampling, Sampling::stratified);
   EXPECT_EQ(quality->uncertainty, std::nullopt);
+  EXPECT_EQ(quality->standard_error, 1.5);
   EXPECT_EQ(run->devices[0].attributes.at("power_limit_w"), "700");
 }
 

@@ -211,6 +211,7 @@ Json series_quality(const record::Run& run) {
                     {"sampling", name_of(q.sampling)},
                     {"duty", value(q.duty)},
                     {"uncertainty", value(q.uncertainty)},
+                    {"standard_error", value(q.standard_error)},
                     {"coverage", value(q.coverage)},
                     {"readings", q.readings},
                     {"failed", q.failed},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace gradwatt::telemetry {
 namespace {
@@ -105,7 +106,11 @@ void SeriesBook::enter_cell(const Reading::Cell& cell, core::Instant when, recor
   if (!hot.announced) return;  // nobody could say where it came from
   if (hot.guard) return enter_counter(book, hot, cell.metric, cell.stored, when, row, outcome);
   row.values[record::slot(cell.metric)] = cell.stored;
-  if (cell.stored != record::kMissing) ++hot.readings;
+  if (cell.stored == record::kMissing) return;
+  const auto value = static_cast<double>(cell.stored);
+  if (hot.readings > 0) hot.squared_steps += (value - hot.last) * (value - hot.last);
+  hot.last = value;
+  ++hot.readings;
 }
 
 void SeriesBook::enter_failure(const Reading::Failure& failure, core::Instant when, Outcome& outcome) {
@@ -181,7 +186,10 @@ std::vector<record::SeriesQuality> SeriesBook::quality(const TickSchedule& sched
   for (const auto& book : books_) {
     for (const auto& series : book.series) {
       auto q = series.quality;
-      q.readings = book.hot[record::slot(q.metric)].readings;
+      const auto& hot = book.hot[record::slot(q.metric)];
+      q.readings = hot.readings;
+      if (is_power(q.metric) && schedule.sampling() == record::Sampling::stratified && hot.readings > 1)
+        q.standard_error = info(q.metric).step * std::sqrt(hot.squared_steps / 2) / static_cast<double>(hot.readings - 1);
       q.cadence_ns = std::max(series.spec.cadence, schedule.interval()).count();
       q.sampling = schedule.sampling();
       q.phase_ns = core::to_ns(schedule.origin());

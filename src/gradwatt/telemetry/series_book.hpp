@@ -42,6 +42,8 @@ class SeriesBook {
   struct Hot {
     std::optional<CounterGuard> guard;
     std::uint64_t readings = 0;
+    double last = 0;           ///< reading of a gauge
+    double squared_steps = 0;  ///< sum over neighbouring readings, for the standard error
     std::uint32_t place = 0;  ///< in Book::series
     bool announced = false;
     bool stuck_said = false;

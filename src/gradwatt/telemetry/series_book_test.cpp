@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/doubles/scripted_sensor.hpp"
 
 namespace gradwatt::telemetry {
@@ -64,6 +66,16 @@ TEST_F(Book, AnImpossibleStepIsMissingInTheRowAndCountedAsGlitch) {
   ASSERT_EQ(outcome.events.size(), 1U);
   EXPECT_EQ(outcome.events[0].kind, "counter.glitch");
   EXPECT_EQ(quality(kEnergy).glitches, 1U);
+}
+
+TEST_F(Book, PowerAtRandomInstantsHasAStandardError) {
+  const TickSchedule random(core::Instant{}, 1s, record::Sampling::stratified, 0);
+  for (int i = 0; i < 101; ++i) tick(i * 1s, i * 1000, i % 2 == 0 ? 100 : 300);
+  const auto all = book_.quality(random);
+  const auto power = std::ranges::find(all, kPower, &record::SeriesQuality::metric);
+  // 100 steps of 200 W: a deviation of 200/√2 W a reading, over √100 readings.
+  EXPECT_NEAR(power->standard_error.value(), 14.14, 0.01);
+  EXPECT_FALSE(quality(kPower).standard_error);  // fixed deadlines tell no such thing
 }
 
 TEST_F(Book, ALostDeviceIsOneEvent) {
