@@ -16,7 +16,7 @@ endif()
 
 # ./test runs the tests of these under the address and undefined-behaviour sanitizers: what reads foreign bytes or holds
 # threads and buffers. ./test --all runs all unit tests so, and the second list under the thread sanitizer.
-set(GRADWATT_SANITIZED_MODULES core record telemetry ingest launch/marks backends/nvml backends/rapl backends/hwmon
+set(GRADWATT_SANITIZED_MODULES core record telemetry ingest launch launch/marks backends/nvml backends/rapl backends/hwmon
     backends/proc)
 set(GRADWATT_THREADED_MODULES core record telemetry)
 

@@ -82,9 +82,11 @@ TreeGpus find_gpus(const core::FileTree& files, pid_t root) {
   const std::vector<pid_t> roots{root};
   for (const pid_t pid : tree_of(read_processes(files), roots)) {
     const auto folder = fmt::format("proc/{}", pid);
-    if (const auto text = files.read(folder + "/environ"))
-      if (const auto value = find_variable(split_at_nul(*text), "CUDA_VISIBLE_DEVICES"))
+    if (const auto text = files.read(folder + "/environ")) {
+      const auto environment = split_at_nul(*text);
+      if (const auto value = find_variable(environment, "CUDA_VISIBLE_DEVICES"))
         add_once(gpus.visible, std::string(*value));
+    }
     for (const auto& number : files.list(folder + "/fd"))
       if (const auto minor = minor_of(files.path(folder + "/fd/" + number))) add_once(gpus.minors, *minor);
   }

@@ -30,5 +30,7 @@ using Environment = std::vector<std::string>;
 [[nodiscard]] Environment with_changes(Environment environment, std::span<const EnvironmentChange> changes);
 /// The value of a variable; nothing when absent (an empty value is a value).
 [[nodiscard]] std::optional<std::string_view> find_variable(const Environment& environment, std::string_view name);
+/// The value lies in the environment: one that is gone at the end of the line has none to give.
+std::optional<std::string_view> find_variable(Environment&& environment, std::string_view name) = delete;
 
 }  // namespace gradwatt::launch
