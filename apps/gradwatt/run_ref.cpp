@@ -43,6 +43,18 @@ core::Result<RunRef> resolve_run(const core::Settings& settings, const fs::path&
   return RunRef{RunRef::Kind::folder, entry->folder};
 }
 
+namespace {
+
+/// A file below the working folder by its short name, in messages and as the run's source.
+std::filesystem::path as_people_name_it(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto here = std::filesystem::current_path(error);
+  const auto near = path.lexically_relative(here);
+  return error || near.empty() || *near.begin() == ".." ? path : near;
+}
+
+}  // namespace
+
 core::Result<record::Run> load_run(Context& context, const RunRef& ref, const record::LoadOptions& options) {
   if (ref.kind == RunRef::Kind::file) return record::load_file(ref.path, options);
   if (ref.kind == RunRef::Kind::folder) {
@@ -51,7 +63,8 @@ core::Result<record::Run> load_run(Context& context, const RunRef& ref, const re
       if (const auto name = name_in(ref.path)) run->set(record::meta::kName, *name);
     return run;
   }
-  auto imported = ingest::import_files(std::span(&ref.path, 1));
+  const auto path = as_people_name_it(ref.path);
+  auto imported = ingest::import_files(std::span(&path, 1));
   if (!imported) return core::fail(imported.error());
   for (const auto& diagnostic : imported->diagnostics) complain(context, ingest::format(diagnostic));
   return std::move(imported->run);
