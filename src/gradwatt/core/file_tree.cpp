@@ -12,6 +12,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "gradwatt/core/text.hpp"
+
 namespace gradwatt::core {
 namespace {
 
@@ -20,16 +22,9 @@ Errc classify(int error) {
   return error == EACCES || error == EPERM ? Errc::not_permitted : Errc::io;
 }
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n\v\f";
-  const auto first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
-
 template <class T>
 std::optional<T> parse_whole(std::string_view text) {
-  text = trimmed(text);
+  text = trim(text);
   if (text.starts_with('+')) text.remove_prefix(1);
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
