@@ -17,11 +17,6 @@
 namespace gradwatt::core {
 namespace {
 
-Errc classify(int error) {
-  if (error == ENOENT || error == ENOTDIR || error == ENODEV) return Errc::not_found;
-  return error == EACCES || error == EPERM ? Errc::not_permitted : Errc::io;
-}
-
 template <class T>
 std::optional<T> parse_whole(std::string_view text) {
   text = trim(text);
@@ -34,6 +29,13 @@ std::optional<T> parse_whole(std::string_view text) {
 
 }  // namespace
 
+Error file_error(std::string_view action, const std::filesystem::path& path, int error) {
+  auto code = Errc::io;
+  if (error == ENOENT || error == ENOTDIR || error == ENODEV) code = Errc::not_found;
+  if (error == EACCES || error == EPERM) code = Errc::not_permitted;
+  return {code, fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error))};
+}
+
 bool FileTree::exists(std::string_view relative) const {
   std::error_code ignored;
   return std::filesystem::exists(path(relative), ignored);
@@ -42,14 +44,14 @@ bool FileTree::exists(std::string_view relative) const {
 Result<std::string> FileTree::read(std::string_view relative) const {
   const auto full = path(relative);
   const int file = ::open(full.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (file < 0) return fail(classify(errno), fmt::format("cannot open {}: {}", full.string(), std::strerror(errno)));
+  if (file < 0) return fail(file_error("open", full, errno));
   std::string content;
   std::array<char, 4096> block{};
   ssize_t got = 0;
   while ((got = ::read(file, block.data(), block.size())) > 0) content.append(block.data(), static_cast<size_t>(got));
   const int error = errno;
   ::close(file);
-  if (got < 0) return fail(classify(error), fmt::format("cannot read {}: {}", full.string(), std::strerror(error)));
+  if (got < 0) return fail(file_error("read", full, error));
   while (!content.empty() && std::strchr(" \t\r\n", content.back()) != nullptr) content.pop_back();
   return content;
 }

@@ -31,6 +31,9 @@ class FileTree {
   std::filesystem::path root_;
 };
 
+/// What an errno of `action` ("open", "read") on `path` means.
+[[nodiscard]] Error file_error(std::string_view action, const std::filesystem::path& path, int error);
+
 /// All of `text` as an integer, else nothing. Surrounding white space is allowed.
 [[nodiscard]] std::optional<std::int64_t> parse_int(std::string_view text);
 /// All of `text` as a finite number, else nothing. Surrounding white space is allowed.

@@ -1,6 +1,7 @@
 // Small text helpers that every user-facing part shares.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <span>
@@ -13,6 +14,15 @@ namespace gradwatt::core {
 [[nodiscard]] std::string_view trim(std::string_view text);
 /// Pieces between separators; empty pieces are kept.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+/// Calls `visit` with each line in turn; no list of them is made.
+template <class Visit>
+void for_each_line(std::string_view text, Visit visit) {
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    visit(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
 /// Pieces between runs of white space; no empty pieces.
 [[nodiscard]] std::vector<std::string_view> split_words(std::string_view text);
 [[nodiscard]] std::string to_lower(std::string_view text);

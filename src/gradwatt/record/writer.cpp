@@ -27,7 +27,7 @@ core::Result<sqlite::Database> open_for_writing(const std::filesystem::path& fil
   // The step from an empty file to a write-ahead log needs no safety net: there is nothing to lose yet. From then on
   // commits without fsync survive the death of the process; the checkpoint syncs.
   const int code = database->execute(
-      "PRAGMA page_size=8192;PRAGMA locking_mode=EXCLUSIVE;PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY;"
+      "PRAGMA page_size=4096;PRAGMA locking_mode=EXCLUSIVE;PRAGMA synchronous=OFF;PRAGMA journal_mode=MEMORY;"
       "PRAGMA journal_mode=WAL;PRAGMA wal_autocheckpoint=0;PRAGMA temp_store=MEMORY;PRAGMA cache_size=-2048;"
       "BEGIN IMMEDIATE;COMMIT;");
   if (code != SQLITE_OK) return core::fail(core::Errc::io, fmt::format("cannot write {}: {}", name, database->message()));

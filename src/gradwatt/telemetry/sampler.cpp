@@ -17,7 +17,7 @@ namespace {
 constexpr core::Duration kOpenPatience = std::chrono::milliseconds(5);
 /// A job that ended before its sources were open is no trouble with a driver, unless that took this long.
 constexpr core::Duration kSlowOpening = std::chrono::seconds(2);
-}
+}  // namespace
 
 /// Shared with every thread: one that hangs in a driver may outlive the Sampler.
 class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
@@ -63,8 +63,8 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
     // A driver that is still being opened has no reading to wait for.
     changed_.wait_for(lock, std::min(patience, kOpenPatience), [&] { return opening_ == 0; });
     changed_.wait_for(lock, patience, [&] {
-      return std::ranges::all_of(
-          loops_, [&](const auto& loop) { return loop->abandoned() || finished_.contains(loop.get()); });
+      return std::ranges::all_of(loops_,
+                                 [&](const auto& loop) { return loop->abandoned() || finished_.contains(loop.get()); });
     });
     for (const auto& loop : loops_) {
       if (finished_.contains(loop.get()) || loop->abandoned()) continue;
@@ -86,7 +86,6 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
       stats.ticks += s.ticks;
       stats.late_ticks += s.late;
       stats.missed_ticks += s.missed;
-      stats.cpu += s.cpu;
     }
     stats.problems = problems_;
     return stats;
@@ -108,6 +107,8 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
 
   void open(Group group, const std::stop_token& stop) {
     std::vector<record::DeviceKind> covered;
+    const auto origin = clock_.now();
+    std::vector<std::shared_ptr<SensorLoop>> together;
     for (auto& backend : group) {
       if (stop.stop_requested()) break;
       const auto begin = clock_.now();
@@ -118,14 +119,27 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
         continue;
       }
       if (!sensors->empty())
-        outlet_->put(record::Fact{"sensor.open_s", std::string(backend->name()),
-                                  units::in_seconds(clock_.now() - begin), "s", {}, record::How::counter,
-                                  record::Where::live, {}, "sampler"});
+        outlet_->put(record::Fact{"sensor.open_s",
+                                  std::string(backend->name()),
+                                  units::in_seconds(clock_.now() - begin),
+                                  "s",
+                                  {},
+                                  record::How::counter,
+                                  record::Where::live,
+                                  {},
+                                  "sampler"});
       for (auto& sensor : *sensors) {
         add_covered(*sensor, covered);
-        add_loop(std::move(sensor));
+        const bool alone = sensor->may_block();
+        auto loop = std::make_shared<SensorLoop>(std::move(sensor), clock_, job_, outlet_, options_,
+                                                 alone ? clock_.now() : origin);
+        if (alone)
+          run_in_a_thread(std::vector{std::move(loop)});
+        else
+          together.push_back(std::move(loop));
       }
     }
+    if (!together.empty()) run_in_a_thread(std::move(together));
     // The backends stay open as long as their sensors may use what they own.
     const std::lock_guard lock(mutex_);
     std::ranges::move(group, std::back_inserter(backends_));
@@ -141,27 +155,26 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
       }
   }
 
-  void add_loop(std::unique_ptr<Sensor> sensor) {
-    auto loop = std::make_shared<SensorLoop>(std::move(sensor), clock_, job_, outlet_, options_);
+  void run_in_a_thread(std::vector<std::shared_ptr<SensorLoop>> loops) {
     const std::lock_guard lock(mutex_);
     if (stopping_) return;
-    loops_.push_back(loop);
-    ++first_pending_;
-    launch([self = shared_from_this(), loop](const std::stop_token& stop) {
-      loop->run(stop, [&] {
+    loops_.insert(loops_.end(), loops.begin(), loops.end());
+    first_pending_ += static_cast<int>(loops.size());
+    launch([self = shared_from_this(), loops = std::move(loops)](const std::stop_token& stop) {
+      run_loops(loops, self->clock_, stop, [&] {
         const std::lock_guard inner(self->mutex_);
         --self->first_pending_;
         self->changed_.notify_all();
       });
       const std::lock_guard inner(self->mutex_);
-      self->finished_.insert(loop.get());
+      for (const auto& loop : loops) self->finished_.insert(loop.get());
       self->changed_.notify_all();
     });
   }
 
   void note_problem(const std::string& source, const std::string& message) {
-    outlet_->put(record::Fact{"sensor.absent", source, message, "", {}, record::How::counter, record::Where::live, {},
-                              "sampler"});
+    outlet_->put(record::Fact{
+        "sensor.absent", source, message, "", {}, record::How::counter, record::Where::live, {}, "sampler"});
     const std::lock_guard lock(mutex_);
     problems_.push_back(message);
   }

@@ -19,8 +19,8 @@ class Sampler {
  public:
   struct Options {
     core::Duration interval = std::chrono::seconds(1);
-    std::uint64_t seed = 0;                              ///< of the random instants
-    core::Duration hang_limit = std::chrono::seconds(5); ///< a call that takes longer costs its sensor
+    std::uint64_t seed = 0;                               ///< of the random instants
+    core::Duration hang_limit = std::chrono::seconds(5);  ///< a call that takes longer costs its sensor
     bool calibrate = true;
     bool live = true;  ///< keep the live board; without it live() stays empty
     std::string host;
@@ -50,10 +50,9 @@ class Sampler {
   [[nodiscard]] const LiveBoard& live() const;
 
   struct Stats {
-    std::uint64_t ticks = 0;        ///< readings of sensors
-    std::uint64_t late_ticks = 0;   ///< begun more than a tenth of the period late
-    std::uint64_t missed_ticks = 0; ///< periods without a reading
-    core::Duration cpu{0};          ///< CPU time of the sampling threads
+    std::uint64_t ticks = 0;            ///< readings of sensors
+    std::uint64_t late_ticks = 0;       ///< begun more than a tenth of the period late
+    std::uint64_t missed_ticks = 0;     ///< periods without a reading
     std::vector<std::string> problems;  ///< one sentence each: sources that could not be opened, were lost or hang
   };
   [[nodiscard]] Stats stats() const;

@@ -110,6 +110,14 @@ class Sensor {
   virtual bool follow(const JobScope::Snapshot& /*job*/) { return false; }
   /// One reading of all that is due. Must not sleep.
   virtual void read(Reading& reading) = 0;
+  /// Work that the last reading left because it is long (a list of a thousand processes): it goes on after this pause,
+  /// between the ticks. Nothing: none is left.
+  [[nodiscard]] virtual std::optional<core::Duration> backlog() const { return std::nullopt; }
+  /// One piece of it, at most a millisecond. It also follows the reading at the end of the run, so that a short job is
+  /// not missed.
+  virtual void catch_up() {}
+  /// False: it reads only files that the kernel keeps in memory, and may share a thread with others of the kind.
+  [[nodiscard]] virtual bool may_block() const { return true; }
   /// Static facts of devices and node: asked once a run, and on demand. May be slow; not called in the sampling loop.
   [[nodiscard]] virtual std::vector<record::Fact> facts() { return {}; }
 };

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 
 #include "gradwatt/units/quantity.hpp"
 
@@ -16,12 +15,8 @@ using namespace std::chrono_literals;
 constexpr core::Duration kQualityEvery = 30s;
 /// A reading that takes more than this share of its period is too dear.
 constexpr double kDear = 0.1;
-
-core::Duration thread_cpu() {
-  timespec t{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return std::chrono::seconds(t.tv_sec) + core::Duration(t.tv_nsec);
-}
+/// What a sensor may still catch up with before its last reading.
+constexpr core::Duration kLastCatchUp = 10ms;
 
 }  // namespace
 
@@ -66,7 +61,7 @@ void Outlet::close() {
 }
 
 SensorLoop::SensorLoop(std::unique_ptr<Sensor> sensor, core::Clock& clock, JobScope& job,
-                       std::shared_ptr<Outlet> outlet, const Sampler::Options& options)
+                       std::shared_ptr<Outlet> outlet, const Sampler::Options& options, core::Instant origin)
     : sensor_(std::move(sensor)),
       name_(sensor_->name()),
       clock_(clock),
@@ -76,7 +71,7 @@ SensorLoop::SensorLoop(std::unique_ptr<Sensor> sensor, core::Clock& clock, JobSc
   follow_job();
   register_new_devices();
   const auto sampling = book_.must_integrate() ? record::Sampling::stratified : record::Sampling::deadline;
-  schedule_.emplace(clock_.now(), options_.interval, sampling, options_.seed);
+  schedule_.emplace(origin, options_.interval, sampling, options_.seed);
 }
 
 core::Duration SensorLoop::in_call(core::Instant now) const {
@@ -128,7 +123,6 @@ void SensorLoop::tick() {
   const std::lock_guard lock(stats_mutex_);
   ++stats_.ticks;
   stats_.missed = schedule_->missed();
-  stats_.cpu = thread_cpu();
 }
 
 void SensorLoop::back_off_if_slow() {
@@ -146,51 +140,100 @@ void SensorLoop::put_quality() { outlet_->put(book_.quality(*schedule_)); }
 void SensorLoop::put_facts() {
   for (auto& fact : sensor_->facts()) outlet_->put(std::move(fact));
   const auto say = [&](const char* fact, core::Duration value) {
-    outlet_->put(record::Fact{fact, name_, units::in_seconds(value), "s", {}, record::How::counter,
-                              record::Where::live, {}, "sampler"});
+    outlet_->put(record::Fact{
+        fact, name_, units::in_seconds(value), "s", {}, record::How::counter, record::Where::live, {}, "sampler"});
   };
   if (const auto median = latency_.median()) say("sensor.call_latency_s", *median);
   say("sensor.call_latency_max_s", latency_.longest());
 }
 
-bool SensorLoop::still_calibrating() {
-  if (!watch_) return false;
+void SensorLoop::end_calibration_if_due() {
   // A source that is slow to read is not asked in quick succession.
-  if (clock_.now() < calibrated_at_ && latency_.longest() < UpdateWatch::kPace / 3) return true;
+  if (!watch_ || (clock_.now() < calibrated_at_ && latency_.longest() < UpdateWatch::kPace / 3)) return;
   for (const auto& found : watch_->found()) book_.set_update_period(found.device, found.metric, found.period);
   watch_.reset();
-  return false;
 }
 
-void SensorLoop::run(const std::stop_token& stop, const std::function<void()>& on_first) {
+void SensorLoop::begin() {
   put_quality();
   tick();
-  on_first();
-  auto due = schedule_->next(clock_.now());
-  if (schedule_->sampling() == record::Sampling::deadline) due = schedule_->next(clock_.now());
+  due_ = schedule_->next(clock_.now());
+  if (schedule_->sampling() == record::Sampling::deadline) due_ = schedule_->next(clock_.now());
   if (options_.calibrate && UpdateWatch::worth(sensor_->devices())) watch_.emplace();
   calibrated_at_ = clock_.now() + UpdateWatch::kLength;
-  while (!abandoned_) {
-    const auto wake = still_calibrating() ? std::min(due, clock_.now() + UpdateWatch::kPace) : due;
-    if (!clock_.sleep_until(wake, stop)) break;
-    if (wake < due) {
-      const Reading extra = read();
-      watch_->see(extra);
-      outlet_->put(book_.enter_losses(extra));
-      continue;
-    }
-    const auto late = clock_.now() - due;
-    tick();
-    if (late > schedule_->interval() / 10) {
-      const std::lock_guard lock(stats_mutex_);
-      ++stats_.late;
-    }
-    due = schedule_->next(clock_.now());
-  }
-  if (abandoned_) return;
+  plan();
+}
+
+core::Instant SensorLoop::wake() const {
+  return std::min({due_, extra_due_.value_or(due_), piece_due_.value_or(due_)});
+}
+
+void SensorLoop::work() {
+  const auto now = clock_.now();
+  if (now >= due_)
+    read_on_time();
+  else if (extra_due_ && now >= *extra_due_)
+    read_to_calibrate();
+  else if (piece_due_ && now >= *piece_due_)
+    catch_up();
+  else
+    return;
+  plan();
+}
+
+void SensorLoop::plan() {
+  const auto now = clock_.now();
+  end_calibration_if_due();
+  extra_due_ = watch_ ? std::optional(now + UpdateWatch::kPace) : std::nullopt;
+  const auto pause = sensor_->backlog();
+  piece_due_ = pause ? std::optional(now + *pause) : std::nullopt;
+}
+
+void SensorLoop::read_on_time() {
+  const auto late = clock_.now() - due_;
+  tick();
+  due_ = schedule_->next(clock_.now());
+  if (late <= schedule_->interval() / 10) return;
+  const std::lock_guard lock(stats_mutex_);
+  ++stats_.late;
+}
+
+void SensorLoop::read_to_calibrate() {
+  const Reading extra = read();
+  watch_->see(extra);
+  outlet_->put(book_.enter_losses(extra));
+}
+
+void SensorLoop::catch_up() {
+  call_since_ns_ = core::to_ns(clock_.now());
+  sensor_->catch_up();
+  call_since_ns_ = 0;
+}
+
+void SensorLoop::end() {
+  const auto patience = clock_.now() + kLastCatchUp;
+  while (sensor_->backlog() && clock_.now() < patience) catch_up();
   tick();
   put_quality();
   put_facts();
+}
+
+void run_loops(const std::vector<std::shared_ptr<SensorLoop>>& loops, core::Clock& clock, const std::stop_token& stop,
+               const std::function<void()>& on_first) {
+  const auto in_use = [](const auto& loop) { return !loop->abandoned(); };
+  for (const auto& loop : loops) {
+    loop->begin();
+    on_first();
+  }
+  while (std::ranges::any_of(loops, in_use)) {
+    auto wake = core::Instant::max();
+    for (const auto& loop : loops) wake = std::min(wake, loop->wake());
+    if (!clock.sleep_until(wake, stop)) break;
+    for (const auto& loop : loops)
+      if (in_use(loop)) loop->work();
+  }
+  for (const auto& loop : loops)
+    if (in_use(loop)) loop->end();
 }
 
 }  // namespace gradwatt::telemetry

@@ -1,4 +1,4 @@
-// One sensor's life in its own thread; private to this folder.
+// One sensor's life in a thread, its own or one shared with others that cannot block; private to this folder.
 #pragma once
 
 #include <atomic>
@@ -38,13 +38,18 @@ class Outlet {
 
 class SensorLoop {
  public:
+  /// `origin`: where the periods of the schedule begin; loops of one thread share it, so that they wake together.
   SensorLoop(std::unique_ptr<Sensor> sensor, core::Clock& clock, JobScope& job, std::shared_ptr<Outlet> outlet,
-             const Sampler::Options& options);
+             const Sampler::Options& options, core::Instant origin);
 
-  /// Reads until asked to stop, then once more. `on_first` is called after the first reading.
-  void run(const std::stop_token& stop, const std::function<void()>& on_first);
-  /// One reading now, entered in the books.
-  void tick();
+  /// The first reading.
+  void begin();
+  /// When there is something to do next.
+  [[nodiscard]] core::Instant wake() const;
+  /// Does what is due by now.
+  void work();
+  /// The last reading.
+  void end();
 
   [[nodiscard]] std::string_view name() const { return name_; }
   /// How long the driver call of this moment has taken; zero between calls.
@@ -55,15 +60,20 @@ class SensorLoop {
 
   struct Stats {
     std::uint64_t ticks = 0, late = 0, missed = 0;
-    core::Duration cpu{0};
   };
   [[nodiscard]] Stats stats() const;
 
  private:
+  /// One reading now, entered in the books.
+  void tick();
+  void read_on_time();
+  void read_to_calibrate();
+  void catch_up();
+  void plan();
   void register_new_devices();
   void follow_job();
   [[nodiscard]] Reading read();
-  bool still_calibrating();
+  void end_calibration_if_due();
   void back_off_if_slow();
   void put_quality();
   void put_facts();
@@ -79,6 +89,9 @@ class SensorLoop {
   std::uint64_t generation_ = 0;
   LatencyBook latency_;
   std::optional<TickSchedule> schedule_;
+  core::Instant due_{};                     ///< of the next tick
+  std::optional<core::Instant> extra_due_;  ///< of the next reading of the calibration
+  std::optional<core::Instant> piece_due_;  ///< of the next piece of the sensor's backlog
   core::Instant quality_due_{};
   std::optional<UpdateWatch> watch_;  ///< while calibrating
   core::Instant calibrated_at_{};
@@ -87,5 +100,10 @@ class SensorLoop {
   mutable std::mutex stats_mutex_;  // guards stats_
   Stats stats_;
 };
+
+/// The work of a thread: begins all, does what is due until asked to stop, and ends all. `on_first` is called once for
+/// each, after its first reading.
+void run_loops(const std::vector<std::shared_ptr<SensorLoop>>& loops, core::Clock& clock, const std::stop_token& stop,
+               const std::function<void()>& on_first);
 
 }  // namespace gradwatt::telemetry

@@ -8,6 +8,7 @@
 #include "gradwatt/backends/model/cpu_model.hpp"
 #include "gradwatt/backends/model/memory_model.hpp"
 #include "gradwatt/catalog/cpu_table.hpp"
+#include "gradwatt/core/kept_file.hpp"
 #include "gradwatt/core/text.hpp"
 
 namespace gradwatt::model {
@@ -36,11 +37,11 @@ struct CpuTime {
 std::map<int, CpuTime> parse_cpu_times(std::string_view stat) {
   constexpr std::size_t kIdle = 4, kIowait = 5, kSteal = 8;
   std::map<int, CpuTime> times;
-  for (const auto line : core::split(stat, '\n')) {
-    if (!line.starts_with("cpu") || line.starts_with("cpu ")) continue;
+  core::for_each_line(stat, [&](std::string_view line) {
+    if (!line.starts_with("cpu") || line.starts_with("cpu ")) return;
     const auto words = core::split_words(line);
     const auto cpu = core::parse_int(words[0].substr(3));
-    if (!cpu || words.size() <= kIdle) continue;
+    if (!cpu || words.size() <= kIdle) return;
     CpuTime time;
     bool good = true;
     for (std::size_t i = 1; i < words.size() && i <= kSteal; ++i) {
@@ -50,7 +51,7 @@ std::map<int, CpuTime> parse_cpu_times(std::string_view stat) {
       if (i != kIdle && i != kIowait && i != kSteal) time.busy += value.value_or(0);
     }
     if (good) times.emplace(static_cast<int>(*cpu), time);
-  }
+  });
   return times;
 }
 
@@ -97,12 +98,13 @@ telemetry::SeriesSpec measured(record::MetricId id, std::string source, core::Du
 class ModelSensor final : public telemetry::Sensor {
  public:
   ModelSensor(core::FileTree tree, std::vector<CpuModel> cpus, std::optional<MemoryModel> memory)
-      : tree_(std::move(tree)), cpus_(std::move(cpus)), memory_(std::move(memory)) {
+      : tree_(std::move(tree)), stat_(tree_, "proc/stat"), cpus_(std::move(cpus)), memory_(std::move(memory)) {
     for (const auto& cpu : cpus_) add_cpu(cpu);
     if (memory_) add_memory();
-    if (const auto text = tree_.read("proc/stat")) before_ = parse_cpu_times(*text);
+    if (const auto text = stat_.read(buffer_)) before_ = parse_cpu_times(*text);
   }
   std::string_view name() const override { return "model"; }
+  bool may_block() const override { return false; }
   std::vector<telemetry::SensorDevice> devices() const override { return devices_; }
   void read(telemetry::Reading& reading) override {
     if (!cpus_.empty()) read_cpus(reading);
@@ -136,7 +138,7 @@ class ModelSensor final : public telemetry::Sensor {
     devices_.push_back(std::move(out));
   }
   void read_cpus(telemetry::Reading& reading) {
-    const auto text = tree_.read("proc/stat");
+    const auto text = stat_.read(buffer_);
     auto after = text ? parse_cpu_times(*text) : std::map<int, CpuTime>{};
     const bool clocks_due = !last_clock_ || reading.begin() - *last_clock_ >= kClockPeriod;
     if (clocks_due) last_clock_ = reading.begin();
@@ -191,6 +193,8 @@ class ModelSensor final : public telemetry::Sensor {
   };
 
   core::FileTree tree_;
+  core::KeptFile stat_;
+  std::string buffer_;
   std::vector<CpuModel> cpus_;
   std::optional<MemoryModel> memory_;
   std::vector<Count> energy_;  // of the CPUs

@@ -88,7 +88,12 @@ std::optional<double> cpus_allowed(const core::FileTree& tree, pid_t pid) {
 
 }  // namespace
 
-HostSensor::HostSensor(core::FileTree tree) : tree_(std::move(tree)) {
+HostSensor::HostSensor(core::FileTree tree)
+    : tree_(std::move(tree)),
+      stat_(tree_, "proc/stat"),
+      meminfo_(tree_, "proc/meminfo"),
+      net_dev_(tree_, "proc/net/dev"),
+      diskstats_(tree_, "proc/diskstats") {
   add_node();
   add_ports();
   add_disks();
@@ -110,7 +115,7 @@ void HostSensor::add_node() {
   for (const auto& [id, file] : kPressureFiles) {
     // A kernel started with psi=0 has the files and refuses to read them.
     if (!tree_.read(file)) continue;
-    pressure_.emplace_back(id, std::string(file));
+    pressure_.emplace_back(id, core::KeptFile(tree_, file));
     node.series.push_back(spec(id, "node", fmt::format("/{}", file)));
   }
   devices_.push_back(std::move(node));
@@ -151,7 +156,7 @@ void HostSensor::read(telemetry::Reading& reading) {
 }
 
 void HostSensor::read_stat(telemetry::Reading& reading) {
-  const auto text = tree_.read("proc/stat");
+  const auto text = stat_.read(buffer_);
   const auto stat = text ? parse_stat(*text) : std::nullopt;
   if (!stat) {
     fail_all(reading, 0, {kUtilization, kIowait, kSteal, kRunning, kBlocked, kSwitches},
@@ -175,7 +180,7 @@ void HostSensor::read_stat(telemetry::Reading& reading) {
 }
 
 void HostSensor::read_memory(telemetry::Reading& reading) {
-  const auto text = tree_.read("proc/meminfo");
+  const auto text = meminfo_.read(buffer_);
   const auto memory = text ? parse_meminfo(*text) : std::nullopt;
   if (!memory) {
     fail_all(reading, 0, {kMemoryUsed, kMemoryCached}, text ? "/proc/meminfo lacks a figure" : text.error().message);
@@ -186,19 +191,19 @@ void HostSensor::read_memory(telemetry::Reading& reading) {
 }
 
 void HostSensor::read_pressure(telemetry::Reading& reading) {
-  for (const auto& [id, file] : pressure_) {
-    const auto text = tree_.read(file);
+  for (auto& [id, file] : pressure_) {
+    const auto text = file.read(buffer_);
     const auto waited_us = text ? parse_pressure_us(*text) : std::nullopt;
     if (waited_us)
       reading.set_stored(0, id, *waited_us);
     else
-      reading.fail(0, id, text ? fmt::format("/{} has no total", file) : text.error().message);
+      reading.fail(0, id, text ? "the pressure file has no total" : text.error().message);
   }
 }
 
 void HostSensor::read_interfaces(telemetry::Reading& reading) {
   if (interfaces_.empty()) return;
-  const auto text = tree_.read("proc/net/dev");
+  const auto text = net_dev_.read(buffer_);
   const auto all = text ? parse_net_dev(*text) : std::map<std::string, Traffic, std::less<>>{};
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     const auto it = all.find(interfaces_[i]);
@@ -221,7 +226,7 @@ void HostSensor::read_rdma(telemetry::Reading& reading) {
 
 void HostSensor::read_disks(telemetry::Reading& reading) {
   if (disks_.empty()) return;
-  const auto text = tree_.read("proc/diskstats");
+  const auto text = diskstats_.read(buffer_);
   const auto all = text ? parse_diskstats(*text) : std::map<std::string, DiskCounters, std::less<>>{};
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     const auto device = 1 + interfaces_.size() + rdma_.size() + i;

@@ -6,7 +6,7 @@
 
 #include "gradwatt/backends/proc/node_files.hpp"
 #include "gradwatt/backends/proc/ports_and_disks.hpp"
-#include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/kept_file.hpp"
 #include "gradwatt/telemetry/sensor.hpp"
 
 namespace gradwatt::proc {
@@ -23,6 +23,7 @@ class HostSensor final : public telemetry::Sensor {
   /// Facts of the host and of what the job may use of it.
   [[nodiscard]] std::vector<record::Fact> facts() override;
   bool follow(const telemetry::JobScope::Snapshot& job) override;
+  [[nodiscard]] bool may_block() const override { return false; }
 
  private:
   void add_node();
@@ -36,13 +37,15 @@ class HostSensor final : public telemetry::Sensor {
   void read_disks(telemetry::Reading& reading);
 
   core::FileTree tree_;
+  core::KeptFile stat_, meminfo_, net_dev_, diskstats_;
+  std::string buffer_;  // of whichever file is read
   std::vector<telemetry::SensorDevice> devices_;
   std::optional<CpuTimes> before_;
-  std::vector<std::pair<record::MetricId, std::string>> pressure_;  // the files that this kernel has
-  std::vector<std::string> interfaces_;                             // device 1 on
-  std::vector<RdmaPort> rdma_;                                      // then these
-  std::vector<std::string> disks_;                                  // then these
-  pid_t job_root_ = 0;                                              // 0: gradwatt's own limits stand for the job's
+  std::vector<std::pair<record::MetricId, core::KeptFile>> pressure_;  // the files that this kernel has
+  std::vector<std::string> interfaces_;                                // device 1 on
+  std::vector<RdmaPort> rdma_;                                         // then these
+  std::vector<std::string> disks_;                                     // then these
+  pid_t job_root_ = 0;                                                 // 0: gradwatt's own limits stand for the job's
 };
 
 }  // namespace gradwatt::proc

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gradwatt/backends/proc/node_files.hpp"
 #include "gradwatt/backends/proc/ports_and_disks.hpp"
@@ -107,14 +108,31 @@ void JobSensor::read(telemetry::Reading& reading) {
 
 void JobSensor::read_tree(telemetry::Reading& reading) {
   processes_.update();
-  const auto totals = processes_.totals();
-  read_cpu_time(reading, totals);
-  reading.set_stored(kJob, kMemory, totals.resident_pages * options_.page_bytes);
-  reading.set_stored(kJob, kProcesses, totals.processes);
-  reading.set_stored(kJob, kThreads, totals.threads);
-  read_storage(reading, totals);
   if (has_throttling_) read_throttled(reading);
+  // Until all of the job's processes have been found nothing is due: a part of them is not the job.
+  const auto totals = processes_.totals();
+  if (!totals) return;
+  read_cpu_time(reading, *totals);
+  reading.set_stored(kJob, kMemory, totals->resident_pages * options_.page_bytes);
+  reading.set_stored(kJob, kProcesses, totals->processes);
+  reading.set_stored(kJob, kThreads, totals->threads);
+  read_storage(reading, *totals);
+  begin_census_if_due();
   read_census(reading);
+}
+
+std::optional<core::Duration> JobSensor::backlog() const {
+  if (whole_host_) return std::nullopt;
+  if (processes_.behind()) return options_.tree_pause;
+  if (census_.under_way()) return census_pause_;
+  return std::nullopt;
+}
+
+void JobSensor::catch_up() {
+  if (processes_.behind())
+    processes_.catch_up();
+  else if (census_.under_way())
+    go_on_with_census(options_.census_budget);
 }
 
 bool JobSensor::group_is_the_jobs() const {
@@ -168,15 +186,26 @@ void JobSensor::read_throttled(telemetry::Reading& reading) {
     reading.fail(kJob, kThrottled, "the control group's cpu.stat cannot be read");
 }
 
-void JobSensor::read_census(telemetry::Reading& reading) {
+void JobSensor::begin_census_if_due() {
   const auto now = clock_.now();
   const bool asked = census_asked_->exchange(false);
-  if (asked || (!census_.under_way() && (!last_census_ || now - *last_census_ >= options_.census_period))) {
-    census_.begin(processes_.processes());
-    last_census_ = now;
-    census_in_haste_ = asked;
-  }
-  const auto counts = census_.advance(census_in_haste_ ? options_.census_budget_asked : options_.census_budget);
+  const bool due = !census_.under_way() && (!last_census_ || now - *last_census_ >= options_.census_period);
+  if (!asked && !due) return;
+  census_.begin(processes_.processes());
+  last_census_ = now;
+  census_in_haste_ = asked;
+  census_pause_ = {};
+}
+
+void JobSensor::go_on_with_census(core::Duration budget) {
+  const auto begin = clock_.now();
+  counted_ = census_.advance(budget);
+  census_pause_ = options_.census_pause_per_cost * (clock_.now() - begin);
+}
+
+void JobSensor::read_census(telemetry::Reading& reading) {
+  if (census_.under_way() && census_in_haste_) go_on_with_census(options_.census_budget_asked);
+  const auto counts = std::exchange(counted_, std::nullopt);
   if (!counts) return;
   reading.set_stored(kJob, kRunning, counts->running);
   reading.set_stored(kJob, kSleeping, counts->sleeping);

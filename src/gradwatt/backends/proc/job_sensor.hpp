@@ -20,9 +20,11 @@ namespace gradwatt::proc {
 class JobSensor final : public telemetry::Sensor {
  public:
   struct Options {
-    core::Duration tree_budget = std::chrono::microseconds(700);         ///< a tick; the rest waits for the next
-    core::Duration census_budget = std::chrono::microseconds(400);       ///< a tick, for the routine census
-    core::Duration census_budget_asked = std::chrono::milliseconds(10);  ///< a tick, when somebody waits for it
+    core::Duration tree_budget = std::chrono::microseconds(700);         ///< a piece of work on the process tree
+    core::Duration census_budget = std::chrono::microseconds(400);       ///< a piece of the routine census
+    core::Duration census_budget_asked = std::chrono::milliseconds(10);  ///< a piece, when somebody waits for it
+    core::Duration tree_pause = std::chrono::milliseconds(20);           ///< between pieces
+    int census_pause_per_cost = 300;  ///< between pieces: a census takes this share of a core and no more
     core::Duration census_period = std::chrono::seconds(10);
     long ticks_per_s = 100;  ///< sysconf(_SC_CLK_TCK)
     long page_bytes = 4096;
@@ -36,6 +38,8 @@ class JobSensor final : public telemetry::Sensor {
   [[nodiscard]] std::vector<telemetry::SensorDevice> devices() const override { return devices_; }
   bool follow(const telemetry::JobScope::Snapshot& job) override;
   void read(telemetry::Reading& reading) override;
+  [[nodiscard]] std::optional<core::Duration> backlog() const override;
+  void catch_up() override;
 
  private:
   /// CPU time that never falls, from one source after another.
@@ -50,6 +54,8 @@ class JobSensor final : public telemetry::Sensor {
   void read_cpu_time(telemetry::Reading& reading, const ProcessTree::Totals& totals);
   void read_storage(telemetry::Reading& reading, const ProcessTree::Totals& totals);
   void read_throttled(telemetry::Reading& reading);
+  void begin_census_if_due();
+  void go_on_with_census(core::Duration budget);
   void read_census(telemetry::Reading& reading);
   void read_host(telemetry::Reading& reading);
   void choose_cpu_source();
@@ -64,6 +70,8 @@ class JobSensor final : public telemetry::Sensor {
   std::vector<pid_t> roots_;
   ProcessTree processes_;
   ThreadCensus census_;
+  core::Duration census_pause_{0};
+  std::optional<ThreadCensus::Counts> counted_;  // by a census, not yet handed on
   std::optional<core::Instant> last_census_;
   bool census_in_haste_ = false;
   Cgroups groups_;

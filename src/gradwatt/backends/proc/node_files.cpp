@@ -36,13 +36,10 @@ std::optional<std::int64_t> kibibytes(std::string_view line, std::string_view na
 
 std::optional<StatFile> parse_stat(std::string_view text) {
   StatFile stat;
-  bool found = false;
-  for (const auto line : core::split(text, '\n')) {
+  std::optional<CpuTimes> cpus;
+  core::for_each_line(text, [&](std::string_view line) {
     if (line.starts_with("cpu ")) {
-      const auto times = parse_cpu_line(line);
-      if (!times) return std::nullopt;
-      stat.cpus = *times;
-      found = true;
+      cpus = parse_cpu_line(line);
     } else if (line.starts_with("ctxt ")) {
       stat.context_switches = core::parse_int(line.substr(5));
     } else if (line.starts_with("procs_running ")) {
@@ -50,8 +47,10 @@ std::optional<StatFile> parse_stat(std::string_view text) {
     } else if (line.starts_with("procs_blocked ")) {
       stat.blocked = core::parse_int(line.substr(14));
     }
-  }
-  return found ? std::optional(stat) : std::nullopt;
+  });
+  if (!cpus) return std::nullopt;
+  stat.cpus = *cpus;
+  return stat;
 }
 
 std::optional<CpuShares> shares_between(const CpuTimes& before, const CpuTimes& after) {
@@ -67,11 +66,11 @@ std::optional<CpuShares> shares_between(const CpuTimes& before, const CpuTimes& 
 
 std::optional<Memory> parse_meminfo(std::string_view text) {
   std::optional<std::int64_t> total, available, cached;
-  for (const auto line : core::split(text, '\n')) {
+  core::for_each_line(text, [&](std::string_view line) {
     if (const auto value = kibibytes(line, "MemTotal:")) total = value;
     if (const auto value = kibibytes(line, "MemAvailable:")) available = value;
     if (const auto value = kibibytes(line, "Cached:")) cached = value;
-  }
+  });
   if (!total || !available || !cached) return std::nullopt;
   return Memory{*total, *available, *cached};
 }

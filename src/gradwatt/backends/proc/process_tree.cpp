@@ -4,28 +4,18 @@
 #include <iterator>
 #include <utility>
 
-#include "gradwatt/core/text.hpp"
-
 namespace gradwatt::proc {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kShortestScanPause = 1s;
-// A scan may take this share of the time: on hosts with many processes it comes less often.
-constexpr int kScanPausePerCost = 500;
+constexpr auto kShortestPause = 1s;
+// A look may take this share of the time: on hosts with many processes it comes less often.
+constexpr int kPausePerCost = 300;
 // Above this many processes storage bytes are read in every fourth round only: /proc/PID/io costs as much as stat.
 constexpr std::size_t kManyProcesses = 50;
 constexpr std::uint64_t kIoRounds = 4;
 constexpr std::uint64_t kGraveRounds = 3;
-
-/// The newest process id that the kernel gave out: while it stands still no process was born.
-std::string newest_pid(const core::FileTree& tree) {
-  const auto text = tree.read("proc/loadavg");
-  if (!text) return {};
-  const auto words = core::split_words(*text);
-  return words.empty() ? std::string() : std::string(words.back());
-}
 
 }  // namespace
 
@@ -38,63 +28,119 @@ void ProcessTree::Ledger::take(std::int64_t& amount) {
 }
 
 ProcessTree::ProcessTree(core::FileTree tree, const core::Clock& clock, core::Duration budget)
-    : tree_(std::move(tree)), clock_(clock), budget_(budget) {
-  last_pid_ = newest_pid(tree_);
-  while (!scan(core::Instant::max())) {
-  }
-}
+    : tree_(std::move(tree)), clock_(clock), budget_(budget), loadavg_(tree_, "proc/loadavg") {}
 
 void ProcessTree::set_roots(const std::vector<pid_t>& roots) {
   const std::set<pid_t> wanted(roots.begin(), roots.end());
   if (wanted == roots_) return;
   roots_ = wanted;
-  roots_changed_ = true;
-  adopt_descendants();  // those that ran before, at once; a new root is found by the next scan
+  const bool list_comes = look_ == Look::listing && !listing_;  // they will be on it
+  roots_changed_ = !list_comes;
 }
 
 void ProcessTree::update() {
-  const auto begin = clock_.now();
-  const auto deadline = begin + budget_;
-  scan_in_turn(begin, deadline);
+  const auto deadline = clock_.now() + budget_;
+  look(deadline);
   visit_in_turn(deadline);
   publish();
 }
 
-void ProcessTree::scan_in_turn(core::Instant begin, core::Instant deadline) {
-  const bool under_way = listing_ || !unknown_.empty();
-  if (!under_way) {
-    const auto newest = newest_pid(tree_);
-    const bool born = newest.empty() || newest != last_pid_;
-    if (!roots_changed_ && !(born && begin >= next_scan_)) return;
-    last_pid_ = newest;
-    roots_changed_ = false;
-    scan_cost_ = {};
-  }
-  const bool finished = scan(deadline);
-  const auto now = clock_.now();
-  scan_cost_ += now - begin;
-  if (finished) next_scan_ = now + std::max<core::Duration>(kShortestScanPause, kScanPausePerCost * scan_cost_);
+void ProcessTree::catch_up() {
+  if (behind()) look(clock_.now() + budget_);
 }
 
-bool ProcessTree::scan(core::Instant deadline) {
-  if (unknown_.empty()) {
-    if (!listing_) listing_.emplace(tree_);
-    while (listing_->advance())
-      if (clock_.now() >= deadline) return false;
-    const auto pids = listing_->take();
-    listing_.reset();
-    forget_gone(pids);
-    std::ranges::copy_if(pids.rbegin(), pids.rend(), std::back_inserter(unknown_),
-                         [&](pid_t pid) { return !processes_.contains(pid) && !others_.contains(pid); });
+void ProcessTree::begin_look_if_due() {
+  const auto newest = newest_pid();
+  const bool born = newest.empty() || newest != last_pid_;
+  if (!roots_changed_ && !(born && clock_.now() >= next_look_)) return;
+  roots_changed_ = false;
+  look_cost_ = {};
+  look_ = Look::listing;
+}
+
+std::string_view ProcessTree::newest_pid() {
+  const auto text = loadavg_.read(buffer_);
+  return text ? text->substr(text->rfind(' ') + 1) : std::string_view();
+}
+
+void ProcessTree::look(core::Instant deadline) {
+  const auto begin = clock_.now();
+  if (look_ == Look::none) begin_look_if_due();
+  if (look_ == Look::none) return;
+  if (look_ == Look::listing) list(deadline);
+  if (look_ == Look::opening) open_unknown(deadline);
+  if (look_ == Look::adopting) adopt(deadline);
+  look_cost_ += clock_.now() - begin;
+  if (look_ == Look::none)
+    next_look_ = clock_.now() + std::max<core::Duration>(kShortestPause, kPausePerCost * look_cost_);
+}
+
+void ProcessTree::list(core::Instant deadline) {
+  if (!listing_) {
+    last_pid_ = newest_pid();
+    listing_.emplace(tree_);
   }
+  while (listing_->advance())
+    if (clock_.now() >= deadline) return;
+  const auto pids = listing_->take();
+  listing_.reset();
+  forget_gone(pids);
+  std::ranges::copy_if(pids.rbegin(), pids.rend(), std::back_inserter(unknown_),
+                       [&](pid_t pid) { return !processes_.contains(pid) && !others_.contains(pid); });
+  look_ = Look::opening;
+}
+
+void ProcessTree::open_unknown(core::Instant deadline) {
   while (!unknown_.empty()) {
     const pid_t pid = unknown_.back();
     unknown_.pop_back();
     if (const auto stat = read_pid_stat(tree_, pid)) others_.emplace(pid, stat->parent);
     if (clock_.now() >= deadline) break;
   }
-  adopt_descendants();
-  return unknown_.empty();
+  if (!unknown_.empty()) return;
+  newcomers_ = descendants();
+  std::ranges::reverse(newcomers_);
+  look_ = Look::adopting;
+}
+
+std::vector<std::pair<pid_t, pid_t>> ProcessTree::descendants() const {
+  std::vector<std::pair<pid_t, pid_t>> ours;
+  std::set<pid_t> found;
+  const auto belongs = [&](pid_t pid, pid_t parent) {
+    return roots_.contains(pid) || processes_.contains(parent) || found.contains(parent);
+  };
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (const auto& [pid, parent] : others_) {
+      if (found.contains(pid) || !belongs(pid, parent)) continue;
+      found.insert(pid);
+      ours.emplace_back(pid, parent);
+      grew = true;
+    }
+  }
+  return ours;
+}
+
+void ProcessTree::adopt(core::Instant deadline) {
+  while (!newcomers_.empty()) {
+    const auto [pid, parent] = newcomers_.back();
+    newcomers_.pop_back();
+    others_.erase(pid);
+    Process process;
+    process.parent = parent;
+    if (refresh(pid, process, true)) adopted_.emplace_back(pid, process);
+    if (clock_.now() >= deadline) break;
+  }
+  if (newcomers_.empty()) end_look();
+}
+
+void ProcessTree::end_look() {
+  for (auto& [pid, process] : adopted_) processes_[pid] = process;
+  adopted_.clear();
+  look_ = Look::none;
+  // Roots that were named while the list was made may not be on it; the next look finds them.
+  complete_ = complete_ || (!roots_.empty() && !roots_changed_);
+  publish();
 }
 
 void ProcessTree::forget_gone(const std::vector<pid_t>& pids) {
@@ -105,24 +151,6 @@ void ProcessTree::forget_gone(const std::vector<pid_t>& pids) {
     if (!there(pid)) gone.push_back(pid);
   ++notice_;
   for (const pid_t pid : gone) retire(pid);
-}
-
-void ProcessTree::adopt_descendants() {
-  for (bool grew = true; grew;) {
-    std::vector<std::pair<pid_t, pid_t>> ours;
-    for (const auto& [pid, parent] : others_)
-      if (roots_.contains(pid) || processes_.contains(parent)) ours.emplace_back(pid, parent);
-    for (const auto& [pid, parent] : ours) adopt(pid, parent);
-    grew = !ours.empty();
-  }
-}
-
-void ProcessTree::adopt(pid_t pid, pid_t parent) {
-  others_.erase(pid);
-  Process process;
-  process.parent = parent;
-  if (!refresh(pid, process, true)) return;
-  processes_[pid] = process;
 }
 
 void ProcessTree::visit_in_turn(core::Instant deadline) {
@@ -219,7 +247,8 @@ void ProcessTree::publish() {
   for (std::size_t i = 0; i < kAccounts; ++i) published_[i] = std::max(published_[i], sums[i]);
 }
 
-ProcessTree::Totals ProcessTree::totals() const {
+std::optional<ProcessTree::Totals> ProcessTree::totals() const {
+  if (!complete_) return std::nullopt;
   Totals totals;
   totals.cpu_ticks = published_[kCpu];
   if (io_known_) {

@@ -9,8 +9,9 @@
 // there the kernel adds a child's bytes to its parent's own.
 //
 // Cost: the pids are listed only when the kernel gave out new ones, at a pace that the listing's own cost sets, and
-// only unknown pids are opened; then the job's processes are read in turn. All of it stops when the tick's budget is
-// spent and goes on in the next. /proc/PID/task is never opened here.
+// only unknown pids are opened; then the job's processes are read in turn. All of it stops when the budget is spent.
+// A look for new processes goes on in catch_up() between the ticks, and its finds join all at once when it is done:
+// no total is ever published of a part of them. /proc/PID/task is never opened here.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +27,7 @@
 
 #include "gradwatt/backends/proc/pid_files.hpp"
 #include "gradwatt/core/clock.hpp"
-#include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/kept_file.hpp"
 
 namespace gradwatt::proc {
 
@@ -40,14 +41,19 @@ class ProcessTree {
     std::optional<std::int64_t> read_bytes, written_bytes;  ///< nothing: no process let us read it
   };
 
-  /// `budget`: time that one update may take; more work waits for the next. Something is always done: one piece of the
-  /// list, one unknown and one known process. The constructor looks at all that runs already, however long it takes.
+  /// `budget`: time that one call may take; more work waits for the next. Something is always done: one piece of the
+  /// list, one unknown and one known process.
   ProcessTree(core::FileTree tree, const core::Clock& clock, core::Duration budget);
 
   void set_roots(const std::vector<pid_t>& roots);
   /// One tick's work.
   void update();
-  [[nodiscard]] Totals totals() const;
+  /// A look for new processes is under way or wanted.
+  [[nodiscard]] bool behind() const { return look_ != Look::none || roots_changed_; }
+  /// Goes on with it.
+  void catch_up();
+  /// Nothing until the first look has found all of the job's processes.
+  [[nodiscard]] std::optional<Totals> totals() const;
   /// The job's living processes with their parents.
   [[nodiscard]] std::vector<std::pair<pid_t, pid_t>> processes() const;
   [[nodiscard]] bool contains(pid_t pid) const { return processes_.contains(pid); }
@@ -76,12 +82,19 @@ class ProcessTree {
     std::uint64_t round;
   };
 
-  /// True when all of the host's processes are known.
-  bool scan(core::Instant deadline);
-  void scan_in_turn(core::Instant begin, core::Instant deadline);
+  /// The stages of a look for new processes.
+  enum class Look { none, listing, opening, adopting };
+  void begin_look_if_due();
+  /// The newest process id that the kernel gave out, in buffer_: while it stands still no process was born.
+  [[nodiscard]] std::string_view newest_pid();
+  void look(core::Instant deadline);
+  void list(core::Instant deadline);
+  void open_unknown(core::Instant deadline);
+  void adopt(core::Instant deadline);
+  void end_look();
   void forget_gone(const std::vector<pid_t>& pids);
-  void adopt_descendants();
-  void adopt(pid_t pid, pid_t parent);
+  /// Those of others_ that belong to the job, parents before their children.
+  [[nodiscard]] std::vector<std::pair<pid_t, pid_t>> descendants() const;
   void visit_in_turn(core::Instant deadline);
   void end_round();
   /// False when the process is gone or its pid names another one now.
@@ -102,13 +115,19 @@ class ProcessTree {
   bool io_known_ = false;
   std::uint64_t notice_ = 0;  // grows when processes are noticed to be gone: heirs read before that are stale
   std::uint64_t round_ = 0;
-  pid_t next_ = 0;                     // where the round goes on
-  std::string last_pid_;               // as /proc/loadavg had it when the last scan began
-  std::optional<PidListing> listing_;  // a scan under way
-  std::vector<pid_t> unknown_;         // found by it and not yet opened, descending
-  core::Duration scan_cost_{0};
+  pid_t next_ = 0;  // where the round goes on
+  core::KeptFile loadavg_;
+  std::string buffer_;
+  std::string last_pid_;       // as /proc/loadavg had it when the last look began
+  Look look_ = Look::listing;  // at what runs before the job does
+  std::optional<PidListing> listing_;
+  std::vector<pid_t> unknown_;                      // listed and not yet opened, descending
+  std::vector<std::pair<pid_t, pid_t>> newcomers_;  // the job's, with their parents, descending: not yet read
+  std::vector<std::pair<pid_t, Process>> adopted_;  // read; join when the look is done
+  core::Duration look_cost_{0};
   bool roots_changed_ = false;
-  core::Instant next_scan_{};
+  bool complete_ = false;
+  core::Instant next_look_{};
 };
 
 }  // namespace gradwatt::proc
