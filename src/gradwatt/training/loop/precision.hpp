@@ -1,0 +1,29 @@
+// Mixed precision for one forward pass. LibTorch has no guard for C++, and its calls changed names between versions:
+// both are here alone.
+#pragma once
+
+#include <torch/types.h>
+
+#include "gradwatt/core/result.hpp"
+#include "gradwatt/training/loop/recipe.hpp"
+
+namespace gradwatt::training {
+
+/// While it lives, operations of this thread on `device` compute in the type given; on the outermost end, cached casts
+/// of weights are dropped.
+class Autocast {
+ public:
+  Autocast(Precision precision, c10::DeviceType device);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  bool active_;
+  c10::DeviceType device_;
+};
+
+/// Errors: not_supported where this device or LibTorch cannot compute so.
+[[nodiscard]] core::Result<void> check_precision(Precision precision, c10::DeviceType device);
+
+}  // namespace gradwatt::training
