@@ -13,6 +13,7 @@
 #include "gradwatt/training/loop/trainer.hpp"
 #include "gradwatt/training/models/model.hpp"
 #include "progress_line.hpp"
+#include "step_times_file.hpp"
 #include "tables.hpp"
 
 namespace {
@@ -22,7 +23,7 @@ using namespace gradwatt;
 struct Request {
   std::string recipe;
   std::vector<std::string> settings;
-  std::string describe;
+  std::string describe, step_times;
   bool resume = false, list_settings = false, quiet = false;
 };
 
@@ -49,8 +50,13 @@ int train(const Request& request, const training::Recipe& recipe) {
   if (!ranks) return complain(ranks.error());
   const bool first = (*ranks)->rank() == 0;
   app::ProgressLine line(request.quiet);
+  app::StepTimesFile times(first ? request.step_times : "");
   training::Trainer::Options how{.resume = request.resume, .show = nullptr};
-  if (first) how.show = [&](const training::Progress& progress) { line.show(progress); };
+  if (first)
+    how.show = [&](const training::Progress& progress) {
+      line.show(progress);
+      times.add(progress);
+    };
   auto trainer = training::Trainer::create(recipe, **ranks, how);
   if (!trainer && (*ranks)->size() == 1) return complain(trainer.error());
   if (!trainer) (*ranks)->fail(trainer.error().message);
@@ -78,6 +84,7 @@ int main(int argc, char** argv) {
   app.add_option("--describe", request.describe, "print layers, parameters and operations of a model, then end");
   app.add_flag("--settings", request.list_settings, "list all settings of a recipe, then end");
   app.add_flag("--resume", request.resume, "go on from checkpoint.file if it is there");
+  app.add_option("--step-times", request.step_times, "write rank 0's phase times of each update to this CSV file");
   app.add_flag("--quiet", request.quiet, "no progress line");
   try {
     app.parse(argc, argv);

@@ -14,7 +14,8 @@ class Classification final : public Objective {
     return cross_entropy(model.forward(input), target, smoothing_);
   }
 
-  std::vector<double> score(Model& model, const torch::Tensor& input, const torch::Tensor& target) override {
+  std::vector<double> score(Model& model, const torch::Tensor& input, const torch::Tensor& target,
+                            std::span<const std::size_t> /*indices*/) override {
     const auto logits = model.forward(input);
     const auto count = static_cast<double>(target.size(0));
     const double loss = cross_entropy(logits, target).item<double>() * count;

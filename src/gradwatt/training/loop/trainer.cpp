@@ -147,7 +147,7 @@ class Trainer::Impl {
     auto spread = DistributedSampler::make(settings);
     if (!spread) return core::fail(spread.error());
     validation_loader_ = std::make_unique<Loader>(validation_, *spread, recipe_.loader);
-    auto objective = make_objective(recipe_, *validation_);
+    auto objective = make_objective(recipe_, validation_);
     if (!objective) return core::fail(objective.error());
     objective_ = std::move(*objective);
     return {};
@@ -314,7 +314,7 @@ class Trainer::Impl {
     const double step_s = seconds(times.end_ns - times.begin_ns);
     recent_step_s_ = recent_step_s_ > 0 ? kMemory * recent_step_s_ + (1 - kMemory) * step_s : step_s;
     progress_ = {epoch_, recipe_.epochs, update + 1, updates_per_epoch_, loss, rate,
-                 static_cast<double>(global_batch()) / recent_step_s_, std::nullopt};
+                 static_cast<double>(global_batch()) / recent_step_s_, times, std::nullopt};
     show(std::nullopt);
   }
 
@@ -346,7 +346,8 @@ class Trainer::Impl {
       if (!batch) return core::fail(batch.error());
       if (!*batch) break;
       const Autocast autocast(recipe_.precision, device_.type());
-      const auto part = objective_->score(*model_, on_device((*batch)->input), on_device((*batch)->target));
+      const auto part = objective_->score(*model_, on_device((*batch)->input), on_device((*batch)->target),
+                                          (*batch)->indices);
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
     }
     ranks_.all_reduce(std::span(sums), Sum::sum);

@@ -21,6 +21,7 @@ struct Progress {
   double loss = 0;                             ///< of rank 0's last batch
   double learning_rate = 0;
   double samples_per_s = 0;                    ///< of all ranks, over the last steps
+  StepTimes times;                             ///< of the last update
   std::optional<Metrics> evaluated;            ///< at the end of an epoch
 };
 
