@@ -333,8 +333,22 @@ class TorchTest(AgentTest):
             train(DataLoader(data, batch_size=10, collate_fn=stack))
             train(DataLoader(data, batch_sampler=[[1, 2, 3], [4], [5, 6], [7, 8, 9, 10], [11]]))
             train(DataLoader(data, batch_size=9))
+            class Endless(torch.utils.data.Sampler):  # knows no length
+                def __init__(self): pass
+                def __iter__(self): return iter(range(7))
+            train(DataLoader(data, batch_size=2, sampler=Endless()))
             """))
-        self.assertEqual([s["samples"] for s in self.steps()], [5] * 4 + [3, 1, 2, 4, 1] + [9] * 4 + [4])
+        self.assertEqual([s["samples"] for s in self.steps()], [5] * 4 + [3, 1, 2, 4, 1] + [9] * 4 + [4, 2, 2, 2, 1])
+
+    def test_backward_passes_without_an_optimiser_do_not_fill_memory(self):
+        self.run_code(body("""
+            import gc
+            for _ in range(3000): model(data.tensors[0]).sum().backward()
+            journals = [o for o in gc.get_objects() if type(o).__name__ == "Journal"]
+            assert len(journals[0].entries) < 1100, len(journals[0].entries)
+            train(DataLoader(data, batch_size=10))
+            """))
+        self.assertEqual(len(self.steps()), 4)
 
     def test_the_programs_own_steps_and_regions_use_the_agents_ring(self):
         self.run_code(body("""

@@ -30,7 +30,10 @@ def full_batches(torch, iterator, samples):
         return 0
     if collate is not torch.utils.data.default_collate or isinstance(iterator._dataset, torch.utils.data.IterableDataset):
         return 0
-    return len(sampler) - 1
+    try:
+        return len(sampler) - 1
+    except (TypeError, NotImplementedError):
+        return 0
 
 
 def _first_shape(value, depth):

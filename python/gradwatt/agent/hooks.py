@@ -64,11 +64,9 @@ class Agent:
             self.facts.after_steps(before, steps, self.cost.seconds)
         return self.profiler.look(step_ended=steps > before)
 
-    def pass_begins(self, iterator, samples, now):
+    def pass_begins(self, iterator, samples):
         iterator._gradwatt_samples, iterator._gradwatt_full = samples, facts.full_batches(self.torch, iterator, samples)
         self.facts.loader(iterator, samples)
-        if self.journal.asked[0] != self.journal.seen:
-            self.journal.take_in(now)
 
     def finish(self):
         if not self.recorder.active:
@@ -135,21 +133,21 @@ def _listen_to_loaders(torch, agent):
             note((LOADER_ENDED, begin, monotonic_ns(), is_training(), facts.key_of(self), get_ident()))
             raise
         cpu = thread_time_ns() if journal.measuring else 0
+        end, training, number = monotonic_ns(), is_training(), self._num_yielded
+        first = number == 1
         try:
-            end, training, number = monotonic_ns(), is_training(), self._num_yielded
-            first = number == 1
             samples = self._gradwatt_samples if 1 < number <= self._gradwatt_full else samples_of(self, batch)
             happening = event() if device.on else None
             key = id(getattr(self, "_index_sampler", self))
             note((FETCHED, begin, end, samples, training, key, first, get_ident(), happening))
             if first and training:
-                agent.pass_begins(self, samples, end)
-            if len(entries) > most_entries:
-                journal.take_in(end)
+                agent.pass_begins(self, samples)
         except Exception as error:
             recorder.problem(error)
         if cpu:
             measured(cpu, thread_time_ns())
+        if first and training or len(entries) > most_entries:
+            journal.take_in_if_due(end)
         return batch
 
     base._gradwatt_full = 0  # batches of the pass that have _gradwatt_samples
@@ -159,7 +157,7 @@ def _listen_to_loaders(torch, agent):
 def _listen_to_backward(torch, agent, compiling):
     original = torch.autograd.backward
     recorder, journal, device, event = agent.recorder, agent.journal, agent.device, agent.event
-    note, measured = journal.note, agent.cost.hook
+    note, measured, entries, most_entries = journal.note, agent.cost.hook, journal.entries, journal.MOST_ENTRIES
     may_use_device = _may_use_device(torch)
 
     @functools.wraps(original)
@@ -176,9 +174,12 @@ def _listen_to_backward(torch, agent, compiling):
             return original(*args, **kwargs)
         finally:
             cpu = thread_time_ns() if journal.measuring else 0
-            note((BACKWARD_ENDS, monotonic_ns(), event() if device.on else None))
+            end = monotonic_ns()
+            note((BACKWARD_ENDS, end, event() if device.on else None))
             if cpu:
                 measured(cpu, thread_time_ns())
+            if len(entries) > most_entries:
+                journal.take_in_if_due(end)
 
     torch.autograd.backward = _leave_uncompiled(torch, backward)
 

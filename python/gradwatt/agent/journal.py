@@ -45,10 +45,10 @@ class Journal:
         self._working = allocate_lock()
 
     def end_of_step(self, now):
-        """At the end of an optimiser call, when it is due, a request waits, or the list is long."""
+        """At the end of an optimiser call, when it is due or the list is long."""
         if self._tracker.thread is None:
             self._tracker.thread = get_ident()
-        if now >= self._take_at or self.asked[0] != self.seen or len(self.entries) > _MOST_ENTRIES:
+        if now >= self._take_at or self._cannot_wait():
             self.take_in(now)
         elif self.measuring:
             self.measuring = False
@@ -56,6 +56,14 @@ class Journal:
         else:
             self.measuring = True
             self.due = 0
+
+    def take_in_if_due(self, now):
+        """Where a pass begins or the list is long, in any thread."""
+        if self._cannot_wait():
+            self.take_in(now)
+
+    def _cannot_wait(self):
+        return self.asked[0] != self.seen or len(self.entries) > _MOST_ENTRIES
 
     def take_in(self, now):
         """Works on all that was noted. Does not raise."""
