@@ -114,8 +114,8 @@ def report(pairs, step_s, change):
         center, half = trimmed(values)
         mean = statistics.mean(values)
         wide = t_quantile(pairs - 1) * statistics.stdev(values) / math.sqrt(pairs)
-        print(f"measuring changes the {name} by {center:+.2f} % (95 % interval {center - half:+.2f} to {center + half:+.2f} %); "
-              f"untrimmed mean {mean:+.2f} % ({mean - wide:+.2f} to {mean + wide:+.2f} %), "
+        print(f"measuring changes the {name} by {center:+.2f} % (95 % interval {center - half:+.2f} to {center + half:+.2f}); "
+              f"all pairs: mean {mean:+.2f} % ({mean - wide:+.2f} to {mean + wide:+.2f}), "
               f"median {statistics.median(values):+.2f} %")
 
 

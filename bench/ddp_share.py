@@ -43,8 +43,9 @@ def main():
     for _ in range(runs):
         own, agents, job, steps = one_run(program, epochs)
         shares.append((own / job * 100, agents / job * 100, (own + agents) / job * 100))
-        print(f"job {job:.1f} s of CPU, {steps} steps a rank; sampler and writer {own:.3f} s ({shares[-1][0]:.2f} %), agents "
-              f"{agents:.3f} s ({shares[-1][1]:.2f} %, {agents / 2 / steps * 1e6:.0f} us a step and rank), "
+        print(f"job {job:.1f} s of CPU, {steps} steps a rank; "
+              f"sampler and writer {own:.3f} s ({shares[-1][0]:.2f} %), "
+              f"agents {agents:.3f} s ({shares[-1][1]:.2f} %, {agents / 2 / steps * 1e6:.0f} us a step and rank), "
               f"together {shares[-1][2]:.2f} %", flush=True)
     print("medians: sampler and writer %.2f %%, agents %.2f %%, together %.2f %%"
           % tuple(statistics.median(column) for column in zip(*shares)))
