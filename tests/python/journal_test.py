@@ -64,8 +64,8 @@ class JournalTest(unittest.TestCase):
     def test_the_first_steps_are_told_at_once_and_later_ones_each_second(self):
         for _ in range(300):
             self.step(took=10_000_000)
-        self.assertEqual(self.tracker.batches[:8], [1] * 8)
-        self.assertEqual(self.tracker.batches[8:], [100, 100])
+        self.assertEqual(self.tracker.batches[:10], [1] * 10)
+        self.assertEqual(self.tracker.batches[10:], [100, 100])
 
     def test_long_steps_are_told_one_by_one_and_measured(self):
         measured = [self.step(took=3 * SECOND) for _ in range(40)]
@@ -73,7 +73,7 @@ class JournalTest(unittest.TestCase):
         self.assertEqual(measured.count(False), 1)  # of the first that might have been one of many
 
     def test_one_step_a_second_is_measured_and_not_the_one_behind_a_batch(self):
-        measured = [self.step(took=10_000_000) for _ in range(8 + 500)][8:]
+        measured = [self.step(took=10_000_000) for _ in range(10 + 500)][10:]
         self.assertLessEqual(sum(measured), 6)
         self.assertGreaterEqual(sum(measured), 4)
         self.assertFalse(any(measured[number] for number in range(100, 500, 100)))

@@ -14,7 +14,7 @@ from _thread import allocate_lock, get_ident
 
 from .ring import NO_REQUEST
 
-_AT_ONCE = 8  # steps from the start
+_AT_ONCE = 10  # steps from the start; figures that grow are said at the tenth for the first time
 _AT_MOST_NS = 1_000_000_000
 _MOST_ENTRIES = 1024
 _FEW_STEPS = 2
