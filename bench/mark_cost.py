@@ -2,6 +2,7 @@
 
     /usr/bin/python3 bench/mark_cost.py
 """
+import itertools
 import os
 import pathlib
 import shutil
@@ -15,7 +16,9 @@ import gradwatt  # noqa: E402
 from gradwatt.agent.device_clock import DeviceClock  # noqa: E402
 from gradwatt.agent.recorder import Recorder  # noqa: E402
 from gradwatt.agent.ring import STEP, Ring  # noqa: E402
-from gradwatt.agent.steps import StepTracker  # noqa: E402
+from gradwatt.agent.steps import (  # noqa: E402
+    BACKWARD_BEGINS, BACKWARD_ENDS, FETCHED, OPTIMIZER_BEGINS, OPTIMIZER_ENDS, StepTracker,
+)  # fmt: skip
 
 ROUNDS, CALLS = 15, 20000
 
@@ -40,19 +43,28 @@ def region():
         pass
 
 
-def agent_step(tracker):
-    """Everything that the hooks do in one training step on a CPU."""
-    begin = time.monotonic_ns()
-    tracker.fetched(begin, 64, True, 1, False)
-    tracker.backward_begins(False)
-    tracker.backward_ends()
-    tracker.optimizer_begins(1)
-    tracker.optimizer_ends(1)
+def agent_at_work():
+    """A call that makes one step of what the hooks note in a step on a CPU; the tracker takes a hundred at once."""
+    tracker, at, entries = StepTracker(Recorder(), DeviceClock(None)), time.monotonic_ns(), []
+    for number in range(100):
+        entries += [
+            (FETCHED, at, at + 1000, 64, True, 1, False, 7, None), (BACKWARD_BEGINS, at + 2000, None),
+            (BACKWARD_ENDS, at + 3000, None), (OPTIMIZER_BEGINS, at + 4000, 9, None), (OPTIMIZER_ENDS, at + 5000, 9, None),
+        ]  # fmt: skip
+        at += 6000
+    tracker.thread = 7
+    tracker.take([(FETCHED, at, at + 1, 64, True, 1, True, 7, None), *entries[1:5]])
+    calls = itertools.count(1)
+
+    def call():
+        if next(calls) % 100 == 0:
+            tracker.take(entries)
+
+    return call
 
 
 def main():
     ring = Ring(folder)
-    tracker = StepTracker(Recorder(), DeviceClock(None))
     phases = [1, 2, 3, 4, 5, 6, 7, 8]
     calls = [
         ("write one step with phases", lambda: ring.span(STEP, 7, 100, 200, 64, phases)),
@@ -60,7 +72,7 @@ def main():
         ("gradwatt.step()", gradwatt.step),
         ("with gradwatt.region()", region),
         ("look for a request", ring.request),
-        ("all hooks of one training step", lambda: agent_step(tracker)),
+        ("make one step of its notes", agent_at_work()),
     ]
     loop = best_us(empty)
     for name, call in calls:

@@ -30,7 +30,6 @@ def step(samples=None):
     ring = recorder.ring()
     if ring is None:
         return
-    recorder.manual_steps = True
     if recorder.on_manual_step is not None:
         recorder.on_manual_step(samples)
         return

@@ -35,6 +35,7 @@ json to_json(const record::Mark& mark) {
 json to_json(const record::Fact& fact) {
   json line{{"kind", "fact"}, {"name", fact.name}, {"subject", fact.subject}, {"unit", fact.unit}};
   line["known"] = record::find_fact(fact.name) != nullptr;
+  line["how"] = record::name_of(fact.how);
   if (const auto number = record::as_number(fact)) line["value"] = *number;
   if (const auto text = record::as_text(fact)) line["value"] = *text;
   return line;

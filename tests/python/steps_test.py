@@ -1,4 +1,5 @@
 """The state machine that makes steps, with a clock turned by hand and without PyTorch."""
+import random
 import sys
 import unittest
 
@@ -8,8 +9,12 @@ sys.path.insert(0, str(PYTHON_FOLDER))
 from gradwatt.agent.device_clock import DeviceClock  # noqa: E402
 from gradwatt.agent.ring import EPOCH, STEP, UNKNOWN  # noqa: E402
 from gradwatt.agent.steps import (  # noqa: E402
-    BACKWARD, CHECKPOINT, COMM_EXPOSED, DATA_WAIT, EVALUATION, FORWARD, OPTIMIZER, OTHER, StepTracker,
+    BACKWARD, BACKWARD_BEGINS, BACKWARD_ENDS, CHECKPOINT, COMM_EXPOSED, DATA_WAIT, EVALUATION, FETCHED, FORWARD,
+    LOADER_ENDED, MANUAL_STEP, OPTIMIZER, OPTIMIZER_BEGINS, OPTIMIZER_ENDS, OTHER, SAVED, StepTracker,
 )  # fmt: skip
+
+
+THREAD = 7  # in which all of it happens, where a test does not say otherwise
 
 
 class FakeRing:
@@ -24,8 +29,6 @@ class FakeRing:
 
 
 class FakeRecorder:
-    manual_steps = False
-
     def __init__(self):
         self.out = FakeRing()
 
@@ -70,13 +73,47 @@ class FakeEvent:
         return 2 * (end.time - self.time) / 1e6
 
 
+def random_training(choose):
+    """Entries of a training that is mostly plain."""
+    now, entries, first = 1000, [], True
+
+    def later():
+        nonlocal now
+        now += choose.randrange(1, 50)
+        return now
+
+    def odd():
+        return choose.random() < 0.05
+
+    for _ in range(choose.randrange(5, 40)):
+        for _ in range(0 if odd() else 2 if odd() else 1):
+            samples, training = UNKNOWN if odd() else 8, not odd()
+            thread = THREAD + 1 if odd() else THREAD
+            entries.append((FETCHED, later(), later(), samples, training, 1 + odd(), first or odd(), thread, None))
+            first = False
+        for _ in range(0 if odd() else 2 if odd() else 1):
+            entries += [(BACKWARD_BEGINS, later(), None), (BACKWARD_ENDS, later(), None)]
+        for key in (1, 2) if odd() else (1,):
+            entries += [(OPTIMIZER_BEGINS, later(), key, None), (OPTIMIZER_ENDS, later(), key, None)]
+        if odd():
+            entries.append((SAVED, later(), later(), THREAD))
+        if odd():
+            entries.append((LOADER_ENDED, later(), later(), True, 1, THREAD))
+            first = True
+        if choose.random() < 0.003:
+            entries.append((MANUAL_STEP, later(), 5))
+    return entries
+
+
 class StepsTest(unittest.TestCase):
     def setUp(self):
         self.now = 1000
         self.recorder = FakeRecorder()
         self.ring = self.recorder.out
         self.cuda = FakeCuda(lambda: self.now)
-        self.tracker = StepTracker(self.recorder, DeviceClock(self.cuda), clock=lambda: self.now)
+        self.device = DeviceClock(self.cuda)
+        self.tracker = StepTracker(self.recorder, self.device)
+        self.tracker.thread = THREAD
         self.on_device = False
 
     # The things a training loop does; times are durations.
@@ -84,25 +121,38 @@ class StepsTest(unittest.TestCase):
     def fetch(self, took=10, samples=4, training=True, loader=1, first=False):
         begin = self.now
         self.now += took
-        self.tracker.fetched(begin, samples, training, loader, first)
+        self.tracker.fetched(begin, self.now, samples, training, loader, first, THREAD, self.device.now())
 
     def loader_ends(self, took=1, training=True, loader=1):
         begin = self.now
         self.now += took
-        self.tracker.loader_ended(begin, training, loader)
+        self.tracker.loader_ended(begin, self.now, training, loader, THREAD)
 
     def compute(self, took):
         self.now += took
 
+    def backward_begins(self):
+        self.device.enable(self.on_device)
+        self.tracker.backward_begins(self.now, self.device.now())
+
+    def backward_ends(self):
+        self.tracker.backward_ends(self.now, self.device.now())
+
     def backward(self, took=30):
-        self.tracker.backward_begins(self.on_device)
+        self.backward_begins()
         self.now += took
-        self.tracker.backward_ends()
+        self.backward_ends()
+
+    def update_begins(self, key=1):
+        self.tracker.optimizer_begins(self.now, key, self.device.now())
+
+    def update_ends(self, key=1):
+        self.tracker.optimizer_ends(self.now, key, self.device.now())
 
     def update(self, took=5, key=1):
-        self.tracker.optimizer_begins(key)
+        self.update_begins(key)
         self.now += took
-        self.tracker.optimizer_ends(key)
+        self.update_ends(key)
 
     def train_step(self, **fetch):
         self.fetch(**fetch)
@@ -168,31 +218,31 @@ class StepsTest(unittest.TestCase):
     def test_an_optimiser_within_another_counts_once(self):
         self.fetch()
         self.backward()
-        self.tracker.optimizer_begins(1)
+        self.update_begins()
         self.update(key=2)
-        self.tracker.optimizer_ends(1)
+        self.update_ends()
         self.assertEqual(len(self.ring.steps), 1)
 
     def test_an_optimiser_that_raised_does_not_hide_later_steps(self):
-        self.tracker.optimizer_begins(1)  # never ends
+        self.update_begins()  # never ends
         self.train_step()
         self.train_step()
         self.assertEqual(len(self.ring.steps), 2)
 
     def test_backward_in_a_closure_is_not_optimizer_time(self):
         self.fetch()
-        self.tracker.optimizer_begins(1)
+        self.update_begins()
         self.backward(30)
         self.compute(8)
-        self.tracker.optimizer_ends(1)
+        self.update_ends()
         self.assertEqual(self.phases()[BACKWARD], 30)
         self.assertEqual(self.phases()[OPTIMIZER], 8)
 
     def test_a_backward_within_a_backward_counts_once(self):
         self.fetch()
-        self.tracker.backward_begins(False)
+        self.backward_begins()
         self.backward(10)
-        self.tracker.backward_ends()
+        self.backward_ends()
         self.update()
         self.assertEqual(self.phases()[BACKWARD], 10)
         self.assertEqual(self.ring.steps[0]["samples"], 4)
@@ -205,7 +255,7 @@ class StepsTest(unittest.TestCase):
         self.loader_ends(training=False, loader=2)
         begin = self.now
         self.compute(25)
-        self.tracker.saved(begin)
+        self.tracker.saved(begin, self.now, THREAD)
         self.train_step()
         self.assertEqual(self.phases()[EVALUATION], 121)
         self.assertEqual(self.phases()[CHECKPOINT], 25)
@@ -251,13 +301,37 @@ class StepsTest(unittest.TestCase):
 
     def test_the_programs_own_steps_replace_the_optimisers(self):
         self.train_step()
-        self.recorder.manual_steps = True
+        self.tracker.manual_step(self.now)
         self.train_step()
         self.train_step()
-        self.tracker.manual_step(samples=99)
+        self.tracker.manual_step(self.now, samples=99)
         self.assertEqual(len(self.ring.steps), 2)
         self.assertEqual(self.ring.steps[1]["samples"], 99)
         self.assertEqual(self.phases()[BACKWARD], 60)
+
+    def test_batches_fetched_by_another_thread_are_no_wait_for_data(self):
+        self.train_step()
+        begin = self.now
+        self.tracker.fetched(begin, begin + 500, 4, True, 1, False, THREAD + 1, None)
+        self.backward()
+        self.update()
+        self.assertEqual(self.phases()[DATA_WAIT], UNKNOWN)
+        self.assertEqual(self.ring.steps[1]["samples"], 4)
+
+    def test_many_entries_at_once_make_what_single_ones_make(self):
+        for seed in range(300):
+            entries = random_training(random.Random(seed))
+            at_once, singly = FakeRecorder(), FakeRecorder()
+            trackers = [StepTracker(recorder, DeviceClock(None)) for recorder in (at_once, singly)]
+            for tracker in trackers:
+                tracker.thread = THREAD
+            trackers[0].take(entries)
+            for entry in entries:
+                trackers[1].take([entry])
+            for tracker in trackers:
+                tracker.finish()
+            self.assertEqual(at_once.out.steps, singly.out.steps, entries)
+            self.assertEqual(at_once.out.epochs, singly.out.epochs, entries)
 
     def test_device_times_replace_host_times_once_the_events_are_done(self):
         self.on_device = True

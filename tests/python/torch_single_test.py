@@ -73,6 +73,7 @@ class TorchTest(AgentTest):
         self.assertEqual({name: facts.get(name) for name in expected}, expected)
         self.assertRegex(facts["job.framework"], r"^PyTorch \d+\.\d+")
         self.assertGreater(facts["agent.cpu_s"], 0)
+        self.assertEqual({r["how"] for r in self.marks("fact") if r["name"] == "agent.cpu_s"}, {"estimated"})
         self.assertNotIn("job.backend", facts)
 
     def test_waiting_for_slow_data_is_data_wait(self):
@@ -292,18 +293,61 @@ class TorchTest(AgentTest):
         self.run_code(body("train(DataLoader(data, batch_size=10)); sys.exit(5)"), status=5)
         self.assertEqual(len(self.steps()), 4)
 
-    def test_a_killed_training_leaves_all_its_steps(self):
-        program = self.write("program.py", body("""
+    def killed_while_it_sleeps(self, code):
+        """What a program printed before it was killed."""
+        program = self.write("program.py", body(code))
+        training = subprocess.Popen([python(), program], env=self.environment(), stdout=subprocess.PIPE, text=True)
+        self.addCleanup(training.stdout.close)
+        line = training.stdout.readline()
+        training.send_signal(signal.SIGKILL)
+        training.wait()
+        return line
+
+    def test_a_training_that_is_killed_soon_leaves_all_its_steps(self):
+        self.killed_while_it_sleeps("""
             import time
             train(DataLoader(data, batch_size=10))
             print("trained", flush=True)
             time.sleep(60)
+            """)
+        self.assertEqual(len(self.steps()), 4)
+
+    def test_a_training_that_is_killed_later_leaves_all_but_its_last_second(self):
+        last_ns = int(self.killed_while_it_sleeps("""
+            import time
+            begin = time.monotonic()
+            while time.monotonic() < begin + 2.5: train(DataLoader(data, batch_size=10))
+            last = time.monotonic_ns()
+            print(last, flush=True)
+            time.sleep(60)
             """))
-        training = subprocess.Popen([python(), program], env=self.environment(), stdout=subprocess.PIPE)
-        self.addCleanup(training.stdout.close)
-        training.stdout.readline()
-        training.send_signal(signal.SIGKILL)
-        training.wait()
+        steps = self.steps()
+        self.assertEqual([s["number"] for s in steps], list(range(len(steps))))
+        longest = max(s["end_ns"] - s["begin_ns"] for s in steps)
+        self.assertGreater(steps[-1]["end_ns"], last_ns - 1_000_000_000 - 2 * longest - 100_000_000)
+
+    def test_batches_are_counted_where_the_program_stacks_them_itself(self):
+        self.run_code(body("""
+            def stack(items):  # drops every second one
+                return torch.stack([x for x, y in items[::2]]), torch.stack([y for x, y in items[::2]])
+            train(DataLoader(data, batch_size=10, collate_fn=stack))
+            train(DataLoader(data, batch_sampler=[[1, 2, 3], [4], [5, 6], [7, 8, 9, 10], [11]]))
+            train(DataLoader(data, batch_size=9))
+            class Endless(torch.utils.data.Sampler):  # knows no length
+                def __init__(self): pass
+                def __iter__(self): return iter(range(7))
+            train(DataLoader(data, batch_size=2, sampler=Endless()))
+            """))
+        self.assertEqual([s["samples"] for s in self.steps()], [5] * 4 + [3, 1, 2, 4, 1] + [9] * 4 + [4, 2, 2, 2, 1])
+
+    def test_backward_passes_without_an_optimiser_do_not_fill_memory(self):
+        self.run_code(body("""
+            import gc
+            for _ in range(3000): model(data.tensors[0]).sum().backward()
+            journals = [o for o in gc.get_objects() if type(o).__name__ == "Journal"]
+            assert len(journals[0].entries) < 1100, len(journals[0].entries)
+            train(DataLoader(data, batch_size=10))
+            """))
         self.assertEqual(len(self.steps()), 4)
 
     def test_the_programs_own_steps_and_regions_use_the_agents_ring(self):

@@ -6,14 +6,20 @@ class DeviceClock:
 
     def __init__(self, cuda):
         self._cuda = cuda
-        self._on = False
+        self.on = False  # else now() need not be called
 
     def enable(self, on):
-        self._on = on and self._cuda.is_initialized()
+        self.on = on and self._cuda.is_initialized()
+
+    def enable_for(self, tensors):
+        """`tensors`: of the backward pass that begins, one or several."""
+        if isinstance(tensors, (tuple, list)) and tensors:
+            tensors = tensors[0]
+        self.enable(bool(getattr(tensors, "is_cuda", False)))
 
     def usable(self):
         # A query or a record of a timing event inside a graph capture would break the capture.
-        return self._on and not self._cuda.is_current_stream_capturing()
+        return self.on and not self._cuda.is_current_stream_capturing()
 
     def now(self):
         """An event at this point of the current stream, or None."""

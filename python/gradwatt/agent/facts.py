@@ -16,8 +16,24 @@ def samples_of(iterator, batch):
     """Batch dimension of the first tensor in it; UNKNOWN where the loader does not make the batches itself."""
     if not getattr(iterator, "_auto_collation", False):
         return UNKNOWN
-    found = _first_shape(batch, 3)
-    return int(found[0]) if found else UNKNOWN
+    first = batch[0] if type(batch) in (list, tuple) and batch else batch
+    shape = getattr(first, "shape", None) or _first_shape(batch, 3)
+    return int(shape[0]) if shape else UNKNOWN
+
+
+def full_batches(torch, iterator, samples):
+    """How many batches of a pass have certainly as many samples as its first: all but the last where PyTorch's own
+    parts choose and stack them; else 0. To ask each batch for its shape costs more than all else of that hook."""
+    sampler = getattr(iterator, "_index_sampler", None)
+    collate = getattr(iterator, "_collate_fn", None)
+    if type(sampler) is not torch.utils.data.BatchSampler or samples != sampler.batch_size:
+        return 0
+    if collate is not torch.utils.data.default_collate or isinstance(iterator._dataset, torch.utils.data.IterableDataset):
+        return 0
+    try:
+        return len(sampler) - 1
+    except (TypeError, NotImplementedError):
+        return 0
 
 
 def _first_shape(value, depth):
@@ -80,14 +96,15 @@ class Facts:
         say("ddp.parameters", sum(p.numel() for p in trained))
         say("ddp.parameter_bytes", sum(p.numel() * p.element_size() for p in trained))
 
-    def after_step(self, number, own_ns):
-        if number == 0:
+    def after_steps(self, before, steps, own_cpu_s):
+        """`own_cpu_s`: tells the agent's CPU time so far, None where it is not known."""
+        if before == 0:
             self._environment()
-        elif number + 1 in _REPORT_AT:
-            self.at_end(own_ns)
+        if any(before < number <= steps for number in _REPORT_AT):
+            self.at_end(own_cpu_s)
 
-    def at_end(self, own_ns):
-        self._say("agent.cpu_s", own_ns * 1e-9)
+    def at_end(self, own_cpu_s):
+        self._say("agent.cpu_s", own_cpu_s(), estimated=True)
         self._communication()
 
     def _environment(self):

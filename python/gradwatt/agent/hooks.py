@@ -2,28 +2,40 @@
 
 Each wrapper calls the original with what it was given and passes on what it returns or raises. What the agent does
 beside it is guarded: its first failure is reported and ends it. Inside torch.compile every wrapper is transparent.
+
+Wrappers that run in each step are written for cold caches: one entry for the journal, no call of our own that can be
+spared. What must be done rarely is behind one test.
 """
 import atexit
 import functools
 import sys
-from time import monotonic_ns
+from _thread import get_ident
+from time import monotonic_ns, thread_time_ns
 
 from . import facts
+from .cost import CostMeter
 from .device_clock import DeviceClock
+from .journal import Journal
 from .profile import Profiler
-from .steps import StepTracker
+from .steps import (
+    BACKWARD_BEGINS, BACKWARD_ENDS, FETCHED, LOADER_ENDED, MANUAL_STEP, OPTIMIZER_BEGINS, OPTIMIZER_ENDS, SAVED,
+    StepTracker,
+)  # fmt: skip
 
 
 class Agent:
-    """What the wrappers call. Methods do nothing once the recorder is silent, and never raise."""
+    """The parts, and what the wrappers do rarely. Methods do nothing once the recorder is silent."""
 
     def __init__(self, torch, recorder):
         self.torch = torch
         self.recorder = recorder
+        self.cost = CostMeter()
+        self.device = DeviceClock(torch.cuda)
         self.profiler = Profiler(torch, recorder)
-        self.tracker = StepTracker(recorder, DeviceClock(torch.cuda), self._on_step)
         self.facts = facts.Facts(torch, recorder)
-        recorder.on_manual_step = self.tracker.manual_step
+        self.tracker = StepTracker(recorder, self.device)
+        self.journal = Journal(recorder, self.tracker, self.cost, self._after_steps)
+        recorder.on_manual_step = self.manual_step
 
     def guard(self, method, *args):
         try:
@@ -31,40 +43,42 @@ class Agent:
         except Exception as error:
             self.recorder.problem(error)
 
-    def fetched(self, iterator, begin, batch):
-        training = self.torch.is_grad_enabled()
-        first = getattr(iterator, "_num_yielded", 0) == 1
-        samples = facts.samples_of(iterator, batch)
-        self.tracker.fetched(begin, samples, training, facts.key_of(iterator), first)
-        if training and first:
-            self.facts.loader(iterator, samples)
+    def event(self):
+        """Where the device is now; hooks call it only while device.on."""
+        try:
+            return self.device.now()
+        except Exception as error:
+            self.recorder.problem(error)
+            return None
 
-    def loader_ended(self, iterator, begin):
-        self.tracker.loader_ended(begin, self.torch.is_grad_enabled(), facts.key_of(iterator))
+    def manual_step(self, samples=None):
+        now = monotonic_ns()
+        self.journal.note((MANUAL_STEP, now, samples))
+        self.journal.end_of_step(now)
 
-    def backward_begins(self, tensors):
-        if isinstance(tensors, (tuple, list)) and tensors:
-            tensors = tensors[0]
-        self.tracker.backward_begins(bool(getattr(tensors, "is_cuda", False)))
-
-    def optimizer_ends(self, optimizer):
-        self.facts.optimizer(optimizer)
-        self.tracker.optimizer_ends(id(optimizer))
-
-    def _on_step(self, number):
-        if number == 0:
+    def _after_steps(self, before, steps):
+        """`steps` were counted until now, `before` when this was called last. True: to be called after each step."""
+        if before == 0:
             self.recorder.learn_ranks()
-        self.facts.after_step(number, self.tracker.own_ns)
-        self.profiler.after_step()
+        if steps > before:
+            self.facts.after_steps(before, steps, self.cost.seconds)
+        return self.profiler.look(step_ended=steps > before)
+
+    def pass_begins(self, iterator, samples):
+        iterator._gradwatt_samples, iterator._gradwatt_full = samples, facts.full_batches(self.torch, iterator, samples)
+        self.facts.loader(iterator, samples)
 
     def finish(self):
-        if self.recorder.active and self.tracker.steps:
+        if not self.recorder.active:
+            return
+        self.journal.take_in(monotonic_ns())
+        if self.tracker.steps:
             self.guard(self.tracker.finish)
-            self.guard(self.facts.at_end, self.tracker.own_ns)
+            self.guard(self.facts.at_end, self.cost.seconds)
             self.guard(self.profiler.abandon)
 
 
-def install(recorder):
+def install(recorder, begun=None):
     torch = sys.modules["torch"]
     agent = Agent(torch, recorder)
     compiling = _is_compiling(torch)
@@ -75,12 +89,14 @@ def install(recorder):
     _listen_to_save(torch, agent)
     _listen_to_ddp(agent)
     atexit.register(agent.finish)
+    if begun is not None:
+        agent.cost.since(begun)
 
 
 def _is_compiling(torch):
     compiler = getattr(torch, "compiler", None)
     found = getattr(compiler, "is_compiling", None)  # 2.1 and newer
-    return found if found is not None else lambda: False
+    return found  # None: nothing can be compiling
 
 
 def _leave_uncompiled(torch, function, with_callees=False):
@@ -102,7 +118,9 @@ def _leave_uncompiled(torch, function, with_callees=False):
 def _listen_to_loaders(torch, agent):
     base = torch.utils.data.dataloader._BaseDataLoaderIter
     original = base.__next__
-    recorder = agent.recorder
+    recorder, journal, device, event = agent.recorder, agent.journal, agent.device, agent.event
+    note, measured, entries, most_entries = journal.note, agent.cost.hook, journal.entries, journal.MOST_ENTRIES
+    samples_of, is_training = facts.samples_of, torch.is_grad_enabled
 
     @functools.wraps(original)
     def __next__(self):
@@ -112,52 +130,96 @@ def _listen_to_loaders(torch, agent):
         try:
             batch = original(self)
         except StopIteration:
-            agent.guard(agent.loader_ended, self, begin)
+            note((LOADER_ENDED, begin, monotonic_ns(), is_training(), facts.key_of(self), get_ident()))
             raise
-        agent.guard(agent.fetched, self, begin, batch)
+        cpu = thread_time_ns() if journal.measuring else 0
+        end, training, number = monotonic_ns(), is_training(), self._num_yielded
+        first = number == 1
+        try:
+            samples = self._gradwatt_samples if 1 < number <= self._gradwatt_full else samples_of(self, batch)
+            happening = event() if device.on else None
+            key = id(getattr(self, "_index_sampler", self))
+            note((FETCHED, begin, end, samples, training, key, first, get_ident(), happening))
+            if first and training:
+                agent.pass_begins(self, samples)
+        except Exception as error:
+            recorder.problem(error)
+        if cpu:
+            measured(cpu, thread_time_ns())
+        if first and training or len(entries) > most_entries:
+            journal.take_in_if_due(end)
         return batch
 
+    base._gradwatt_full = 0  # batches of the pass that have _gradwatt_samples
     base.__next__ = _leave_uncompiled(torch, __next__)
 
 
 def _listen_to_backward(torch, agent, compiling):
     original = torch.autograd.backward
-    recorder = agent.recorder
+    recorder, journal, device, event = agent.recorder, agent.journal, agent.device, agent.event
+    note, measured, entries, most_entries = journal.note, agent.cost.hook, journal.entries, journal.MOST_ENTRIES
+    may_use_device = _may_use_device(torch)
 
     @functools.wraps(original)
     def backward(*args, **kwargs):
-        if compiling() or not recorder.active:
+        if (compiling is not None and compiling()) or not recorder.active:
             return original(*args, **kwargs)
-        agent.guard(agent.backward_begins, args[0] if args else kwargs.get("tensors"))
+        cpu = thread_time_ns() if journal.measuring else 0
+        if may_use_device:
+            agent.guard(device.enable_for, args[0] if args else kwargs.get("tensors"))
+        note((BACKWARD_BEGINS, monotonic_ns(), event() if device.on else None))
+        if cpu:
+            measured(cpu, thread_time_ns())
         try:
             return original(*args, **kwargs)
         finally:
-            agent.guard(agent.tracker.backward_ends)
+            cpu = thread_time_ns() if journal.measuring else 0
+            end = monotonic_ns()
+            note((BACKWARD_ENDS, end, event() if device.on else None))
+            if cpu:
+                measured(cpu, thread_time_ns())
+            if len(entries) > most_entries:
+                journal.take_in_if_due(end)
 
     torch.autograd.backward = _leave_uncompiled(torch, backward)
 
 
+def _may_use_device(torch):
+    version = torch.version
+    return getattr(version, "cuda", None) is not None or getattr(version, "hip", None) is not None
+
+
 def _listen_to_optimizers(torch, agent, compiling):
-    recorder = agent.recorder
+    recorder, journal, device, event = agent.recorder, agent.journal, agent.device, agent.event
+    note, measured, entries, most_entries = journal.note, agent.cost.hook, journal.entries, journal.MOST_ENTRIES
 
     def before(optimizer, args, kwargs):
-        if compiling():
+        if (compiling is not None and compiling()) or not recorder.active:
             return None
-        if recorder.active:
-            agent.guard(agent.tracker.optimizer_begins, id(optimizer))
+        cpu = thread_time_ns() if journal.measuring else 0
+        note((OPTIMIZER_BEGINS, monotonic_ns(), id(optimizer), event() if device.on else None))
+        if cpu:
+            measured(cpu, thread_time_ns())
         return None
 
     def after(optimizer, args, kwargs):
-        if compiling():
+        if (compiling is not None and compiling()) or not recorder.active:
             return None
-        if recorder.active:
-            agent.guard(agent.optimizer_ends, optimizer)
+        cpu = thread_time_ns() if journal.measuring else 0
+        end = monotonic_ns()
+        note((OPTIMIZER_ENDS, end, id(optimizer), event() if device.on else None))
+        due = end >= journal.due or len(entries) > most_entries
+        if cpu:
+            measured(cpu, thread_time_ns())
+        if due:
+            agent.guard(agent.facts.optimizer, optimizer)
+            journal.end_of_step(end)
         return None
 
     module = sys.modules["torch.optim.optimizer"]  # torch.optim hides it
     if hasattr(module, "register_optimizer_step_post_hook"):  # 2.0 and newer
-        module.register_optimizer_step_pre_hook(before)
-        module.register_optimizer_step_post_hook(after)
+        module.register_optimizer_step_pre_hook(_leave_uncompiled(torch, before, with_callees=True))
+        module.register_optimizer_step_post_hook(_leave_uncompiled(torch, after, with_callees=True))
     else:
         _wrap_steps(module.Optimizer, before, after)
 
@@ -189,7 +251,7 @@ def _wrap_steps(base, before, after):
 
 def _listen_to_save(torch, agent):
     original = torch.save
-    recorder = agent.recorder
+    recorder, note = agent.recorder, agent.journal.note
 
     @functools.wraps(original)
     def save(*args, **kwargs):
@@ -199,7 +261,7 @@ def _listen_to_save(torch, agent):
         try:
             return original(*args, **kwargs)
         finally:
-            agent.guard(agent.tracker.saved, begin)
+            note((SAVED, begin, monotonic_ns(), get_ident()))
 
     # In both places, so that it can still be pickled by its name.
     torch.save = torch.serialization.save = _leave_uncompiled(torch, save)

@@ -17,23 +17,25 @@ class Profiler:
         self._request = 0
         self._path = ""
 
-    def after_step(self):
+    def look(self, step_ended):
+        """Looks for a request, or counts a step of the one that runs. True while a profile is taken."""
         ring = self._recorder.ring()
         if ring is None:
-            return
+            return False
         try:
             if self._running is not None:
-                self._steps_left -= 1
+                self._steps_left -= step_ended
                 if self._steps_left <= 0:
                     self._stop(ring)
-                return
-            request = ring.request()
-            if request is not None:
-                self._start(ring, *request)
+            else:
+                request = ring.request()
+                if request is not None:
+                    self._start(ring, *request)
         except Exception as error:
             self._running = None
             ring.answer(self._request, FAILED)
             ring.fact("agent.problem", "profile: %s: %s" % (type(error).__name__, error))
+        return self._running is not None
 
     def abandon(self):
         """The process ends before the last step of the request: what was recorded is still written."""

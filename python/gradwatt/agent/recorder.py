@@ -9,8 +9,7 @@ class Recorder:
     def __init__(self, folder=None):
         self.folder = folder or os.environ.get("GRADWATT_MARKS", "")
         self.active = bool(self.folder)
-        self.manual_steps = False  # the program calls gradwatt.step() itself: its steps count, not the optimiser's
-        self.on_manual_step = None
+        self.on_manual_step = None  # called where the program calls gradwatt.step() itself
         self._ring = None
         self._facts = {}  # as last said, so that nothing is said twice
         self._early = []  # facts from before the first mark
@@ -37,8 +36,8 @@ class Recorder:
             self._ring = Ring(self.folder)
             early, self._early = self._early, []
             self.learn_ranks()
-            for name, value in early:
-                self._ring.fact(name, value)
+            for fact in early:
+                self._ring.fact(*fact)
         except Exception:
             self.silence()  # no folder, no space: there is nobody to tell
 
@@ -53,15 +52,15 @@ class Recorder:
                 distributed.get_rank(), int(local) if local.isdigit() else -1, distributed.get_world_size()
             )
 
-    def fact(self, name, value):
+    def fact(self, name, value, estimated=False):
         """Said once for each value. Before the first mark it is kept: a process that never trains opens no ring."""
         if not self.active or value is None or self._facts.get(name) == value:
             return
         self._facts[name] = value
         if self._ring is None:
-            self._early.append((name, value))
+            self._early.append((name, value, estimated))
         else:
-            self._ring.fact(name, value)
+            self._ring.fact(name, value, estimated)
 
     def problem(self, error):
         """Says why, once, and goes quiet."""

@@ -4,7 +4,6 @@ A mark is one struct.pack_into on mapped memory: no system call and no lock. The
 whole towards other threads of this process.
 """
 import itertools
-import mmap
 import os
 import struct
 import time
@@ -13,6 +12,7 @@ STEP, EPOCH, REGION, TEXT = 1, 2, 3, 4
 UNKNOWN = -(2**63)
 TAKEN, DONE, FAILED = 1, 2, 3
 NO_PHASES = (UNKNOWN,) * 8
+NO_REQUEST = (0,)
 
 _HEADER_BYTES = 4096
 _SLOT_BYTES = 128
@@ -61,9 +61,12 @@ class Ring:
         self.rank = _number_in_environment(_RANK)
         self.memory = self._create(folder)
         self._numbers = itertools.count().__next__
-        self._request = 0
+        self.asked = memoryview(self.memory)[_REQUEST_AT : _REQUEST_AT + 4].cast("I")  # number of the last request
+        self.seen = 0  # number of the last one that request() returned
 
     def _create(self, folder):
+        import mmap  # a library of its own, which only processes that train need to load
+
         pid, ticks = os.getpid(), _start_ticks()
         for n in itertools.count():
             name = "%d-%d-python%d" % (pid, ticks, n)
@@ -132,10 +135,10 @@ class Ring:
         )
         _WORD.pack_into(self.memory, _HEAD_AT, n)
 
-    def fact(self, name, value):
-        """`value`: a bool or number, or a text."""
+    def fact(self, name, value, estimated=False):
+        """`value`: a bool or number, or a text. `estimated`: a number that was not counted."""
         if isinstance(value, (bool, int, float)):
-            value = "n" + repr(int(value) if isinstance(value, bool) else value)
+            value = ("e" if estimated else "n") + repr(int(value) if isinstance(value, bool) else value)
         else:
             value = "t" + str(value)
         data = _utf8(name + "=" + value, _TEXT_BYTES * _TEXT_PARTS)
@@ -154,11 +157,11 @@ class Ring:
     def request(self):
         """(number, steps, path) of a request not seen before, else None."""
         (word,) = _WORD.unpack_from(self.memory, _REQUEST_AT)
-        if word & 0xFFFFFFFF == self._request:
+        if word & 0xFFFFFFFF == self.seen:
             return None
-        self._request = word & 0xFFFFFFFF
+        self.seen = word & 0xFFFFFFFF
         path = bytes(self.memory[_PATH_AT : _PATH_AT + _PATH_BYTES]).split(b"\0", 1)[0]
-        return self._request, word >> 32, os.fsdecode(path)
+        return self.seen, word >> 32, os.fsdecode(path)
 
     def answer(self, request, state):
         _WORD.pack_into(self.memory, _ANSWER_AT, state << 32 | request)

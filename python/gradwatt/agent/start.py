@@ -4,9 +4,11 @@ A watcher may not fail the import that it watches: what goes wrong here ends in 
 """
 import os
 import sys
+import time
 
 
 def start_agent():
+    begun = time.thread_time_ns()
     try:
         from importlib.util import module_from_spec, spec_from_file_location
 
@@ -17,7 +19,7 @@ def start_agent():
         agent = module_from_spec(spec)
         sys.modules["_gradwatt_agent"] = agent
         spec.loader.exec_module(agent)
-        agent.install()
+        agent.install(begun)
     except Exception:
         pass  # without the agent the job is still measured from outside
 

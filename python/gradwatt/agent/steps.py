@@ -14,15 +14,17 @@ checkpoint  in torch.save
 other       the rest of the step, where all four of data_wait, forward, backward, optimizer are known
 samples     batch sizes of the batches that a backward pass followed
 """
-import threading
 from collections import deque
-from time import monotonic_ns
 
 from .ring import EPOCH, STEP, UNKNOWN
 
 DATA_WAIT, FORWARD, BACKWARD, COMM_EXPOSED, OPTIMIZER, CHECKPOINT, EVALUATION, OTHER = range(8)
+# Kinds of what the hooks note.
+(FETCHED, LOADER_ENDED, BACKWARD_BEGINS, BACKWARD_ENDS, OPTIMIZER_BEGINS, OPTIMIZER_ENDS, SAVED, MANUAL_STEP) = range(8)
 _PARTS = (DATA_WAIT, FORWARD, BACKWARD, OPTIMIZER)
 _ON_DEVICE = (FORWARD, BACKWARD, OPTIMIZER)
+_PLAIN_STEP = (FETCHED, BACKWARD_BEGINS, BACKWARD_ENDS, OPTIMIZER_BEGINS, OPTIMIZER_ENDS)
+_UNKNOWN_PHASES = [UNKNOWN] * 8
 _MOST_AHEAD = 2  # batches that a program may fetch before it uses the first; more were not trained on
 _MOST_WAITING = 64  # steps whose device events are not done; older ones are told in host time
 
@@ -36,7 +38,7 @@ class _Step:
         self.begin = begin
         self.end = None
         self.samples = UNKNOWN
-        self.phases = [UNKNOWN] * 8
+        self.phases = _UNKNOWN_PHASES[:]
         self.events = {}  # phase: list of (event, event)
 
     def add(self, phase, nanoseconds):
@@ -87,24 +89,22 @@ class _Epoch:
 
 
 class StepTracker:
-    """`recorder` gets the marks; `on_step()` is called after each step that counts."""
+    """Works on what the hooks noted, some time later and for many steps at once. `recorder` gets the marks."""
 
-    def __init__(self, recorder, device, on_step=None, clock=monotonic_ns):
+    def __init__(self, recorder, device):
         self._recorder = recorder
         self._device = device
-        self._on_step = on_step or (lambda number: None)
-        self._clock = clock
         self._step = None  # being collected
         self._held = None  # complete, but another optimiser may still belong to it
         self._waiting = deque()  # (number, step) whose device events are not done
         self._several_optimizers = False
         self._stepped = set()  # id() of the optimisers of the last step
+        self._manual = False  # the program says its steps itself: they count, not the optimiser's
         self._new_batch = False
         self._ahead = deque()  # samples of batches fetched and not trained on yet, UNKNOWN where not known
         self._batch_at = None  # when the batch in hand came: forward may be running
         self._batch_event = None
         self._evaluation_at = None
-        self._thread = None  # that trains
         self._depth = 0  # of backward calls
         self._backward_at = self._backward_event = None
         self._backward_inside = 0  # host time of backward passes within the optimiser call that runs
@@ -113,14 +113,65 @@ class StepTracker:
         self._passes = {}  # loader key: _Epoch that runs
         self._epochs = 0
         self.steps = 0
-        self.own_ns = 0  # host time that this class took
+        self.thread = None  # id of the one that trains, where known
 
-    # What the hooks report. `now` is when the thing happened, for the sum of own time.
+    def take(self, entries):
+        """`entries`: in the order of their ends, (kind, what the method of that kind is called with)."""
+        methods = (
+            self.fetched,
+            self.loader_ended,
+            self.backward_begins,
+            self.backward_ends,
+            self.optimizer_begins,
+            self.optimizer_ends,
+            self.saved,
+            self.manual_step,
+        )
+        position, end = 0, len(entries)
+        while position < end:
+            if position + 5 <= end and self._take_plain_step(entries[position : position + 5]):
+                position += 5
+            else:
+                kind, *what = entries[position]
+                methods[kind](*what)
+                position += 1
 
-    def fetched(self, begin, samples, training, loader, first):
+    def _take_plain_step(self, entries):
+        """True where the five entries are the step that nearly all are, and the last one was too: what the methods would
+        make of it, in a third of the time."""
+        step = self._step
+        if step is None or tuple(entry[0] for entry in entries) != _PLAIN_STEP or step.phases != _UNKNOWN_PHASES:
+            return False
+        (_, begin, fetched, samples, training, loader, first, thread, fetch_event), \
+            (_, backward, event), (_, backward_end, _), (_, update, key, _), (_, end, end_key, _) = entries
+        running = self._passes.get(loader)
+        if (
+            not training or first or samples == UNKNOWN or running is None or fetch_event is not None
+            or event is not None or key != end_key or self._stepped != {key} or thread != self.thread
+            or self._manual or self._several_optimizers or self._waiting or self._ahead or self._calls or self._depth
+            or self._evaluation_at is not None or step.samples != UNKNOWN
+        ):  # fmt: skip
+            return False
+        ring = self._recorder.ring()
+        if ring is None:
+            return False
+        known = (fetched - begin, backward - fetched, backward_end - backward, end - update)
+        other = max(0, end - step.begin - sum(known))
+        phases = (*known[:3], UNKNOWN, known[3], UNKNOWN, UNKNOWN, other)
+        ring.span(STEP, self.steps, step.begin, end, samples, phases)
+        self._loader = loader
+        self.steps += 1
+        running.steps += 1
+        running.samples += samples
+        step.begin = end
+        return True
+
+    # What the hooks noted. Times are of the monotonic clock in ns, `event` is one of the device clock or None, `thread`
+    # the id of the thread in which it happened.
+
+    def fetched(self, begin, now, samples, training, loader, first, thread, event):
         """A batch came. `loader`: a key that stays the same from pass to pass; `first`: of this pass."""
-        now = self._clock()
-        if not self._is_training_thread():
+        if not self._trains(thread):
             if training:
                 self._keep_ahead(samples)  # fetched in the background: nobody waited
             return
@@ -135,15 +186,13 @@ class StepTracker:
             self._loader = loader
             step.add(DATA_WAIT, now - begin)
             self._keep_ahead(samples)
-            self._batch_event = self._device.now()
-            self._batch_at = self._clock()
+            self._batch_event = event
+            self._batch_at = now
         else:
             self._evaluation_at = begin
-        self.own_ns += self._clock() - now
 
-    def loader_ended(self, begin, training, loader):
-        now = self._clock()
-        if not self._is_training_thread():
+    def loader_ended(self, begin, now, training, loader, thread):
+        if not self._trains(thread):
             return
         self._pass_by(now)
         self._batch_at = None
@@ -151,17 +200,11 @@ class StepTracker:
             self._collecting(begin).add(DATA_WAIT, now - begin)
             self._write_held()
             self._end_pass(loader, now)
-        self.own_ns += self._clock() - now
 
-    def backward_begins(self, on_device):
+    def backward_begins(self, now, event):
         self._depth += 1
         if self._depth > 1:
             return
-        now = self._clock()
-        if self._thread is None:
-            self._thread = threading.get_ident()
-        self._device.enable(on_device)
-        event = self._device.now()
         self._pass_by(now)
         step = self._collecting(now)
         if self._batch_at is not None:
@@ -170,24 +213,21 @@ class StepTracker:
             self._batch_at = None
         if self._ahead:
             self._take_samples(step)
-        self._backward_at, self._backward_event = self._clock(), event
-        self.own_ns += self._backward_at - now
+        self._backward_at, self._backward_event = now, event
 
-    def backward_ends(self):
+    def backward_ends(self, now, event):
         self._depth = max(0, self._depth - 1)
         if self._depth > 0 or self._backward_at is None:
             return
-        now = self._clock()
         took = now - self._backward_at
-        self._collecting(self._backward_at).add(BACKWARD, took)
-        self._step.add_events(BACKWARD, self._backward_event, self._device.now())
+        step = self._collecting(self._backward_at)
+        step.add(BACKWARD, took)
+        step.add_events(BACKWARD, self._backward_event, event)
         if self._calls:
             self._backward_inside += took
         self._backward_at = self._backward_event = None
-        self.own_ns += self._clock() - now
 
-    def optimizer_begins(self, key):
-        now = self._clock()
+    def optimizer_begins(self, now, key, event):
         for position, call in enumerate(self._calls):
             if call[0] == key:  # its last call ended by an exception
                 del self._calls[position:]
@@ -195,39 +235,31 @@ class StepTracker:
         if not self._calls:
             self._backward_inside = 0
             self._pass_by(now)
-        event = None if self._calls else self._device.now()
-        after = self._clock()
-        self._calls.append((key, after, event))
-        self.own_ns += after - now
+        self._calls.append((key, now, event))
 
-    def optimizer_ends(self, key):
-        now = self._clock()
+    def optimizer_ends(self, now, key, event):
         while self._calls and self._calls[-1][0] != key:
             self._calls.pop()  # an inner call that ended by an exception
         if not self._calls:
             return
-        _, begin, event = self._calls.pop()
+        _, begin, begin_event = self._calls.pop()
         if self._calls:
             return  # an optimiser that another one wraps
-        if self._thread is None:
-            self._thread = threading.get_ident()
         step = self._collecting(begin)
         step.add(OPTIMIZER, max(0, now - begin - self._backward_inside))
-        step.add_events(OPTIMIZER, event, self._device.now())
+        step.add_events(OPTIMIZER, begin_event, event)
         self._batch_at = None
-        if not self._recorder.manual_steps:
+        if not self._manual:
             self._close(key, now)
-        self.own_ns += self._clock() - now
 
-    def saved(self, begin):
-        now = self._clock()
-        if self._thread == threading.get_ident() and self._step is not None:
+    def saved(self, begin, now, thread):
+        if self.thread == thread and self._step is not None:
             self._pass_by(begin)
             self._step.add(CHECKPOINT, now - begin)
 
-    def manual_step(self, samples=None):
+    def manual_step(self, now, samples=None):
         """The program says itself that a step ended."""
-        now = self._clock()
+        self._manual = True
         self._write_held()
         step = self._collecting(now)
         if step.begin == now:
@@ -247,8 +279,8 @@ class StepTracker:
 
     # What follows from it.
 
-    def _is_training_thread(self):
-        return self._thread is None or self._thread == threading.get_ident()
+    def _trains(self, thread):
+        return self.thread is None or self.thread == thread
 
     def _keep_ahead(self, samples):
         self._ahead.append(samples)
@@ -316,7 +348,6 @@ class StepTracker:
         else:
             self._emit(number, step, on_device=0)
         self._drain(everything=False)
-        self._on_step(number)
 
     def _drain(self, everything):
         while self._waiting:

@@ -43,7 +43,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"loader.persistent_workers", "", "process", "workers stay alive between epochs"},
     {"torch.num_threads", "", "process", "intra-op CPU threads"},
     {"torch.amp", "", "process", "autocast data type in use"},
-    {"agent.cpu_s", "s", "process", "CPU time that the agent's hooks took"},
+    {"agent.cpu_s", "s", "process", "CPU time that the agent took from the training thread"},
     {"agent.problem", "", "process", "why the agent went quiet"},
     // devices and node
     {"gpu.persistence_mode", "", "device", "driver stays loaded when no client is connected"},

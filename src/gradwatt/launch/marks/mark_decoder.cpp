@@ -48,20 +48,22 @@ std::string subject_of(std::string_view kind, std::int32_t rank, std::int32_t pi
   return rank >= 0 ? fmt::format("rank {}", rank) : fmt::format("pid {}", pid);
 }
 
-/// "name=n1.5" or "name=ttext"; nothing when it is neither.
+/// "name=n1.5", "name=e1.5" (estimated) or "name=ttext"; nothing when it is none of them.
 std::optional<record::Fact> parse_fact(std::string_view text) {
   const auto equals = text.find('=');
   if (equals == 0 || equals == std::string_view::npos || equals + 1 >= text.size()) return std::nullopt;
   record::Fact fact;
   fact.name = text.substr(0, equals);
+  const char type = text[equals + 1];
   const auto value = text.substr(equals + 2);
-  if (text[equals + 1] == 't') {
+  if (type == 't') {
     fact.value = std::string(value);
     return fact;
   }
   const auto number = core::parse_number(value);
-  if (text[equals + 1] != 'n' || !number) return std::nullopt;
+  if ((type != 'n' && type != 'e') || !number) return std::nullopt;
   fact.value = *number;
+  if (type == 'e') fact.how = record::How::estimated;
   return fact;
 }
 

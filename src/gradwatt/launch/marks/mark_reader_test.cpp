@@ -129,6 +129,16 @@ TEST_F(RingReaderTest, ALongTextArrivesWhole) {
   EXPECT_EQ(record::as_text(facts[0]), reason);
 }
 
+TEST_F(RingReaderTest, ANumberThatIsAnEstimateSaysSo) {
+  gradwatt_marks_text_write(marks_, "agent.cpu_s=e1.5");
+  gradwatt_marks_text_write(marks_, "ddp.parameters=n12");
+  const auto facts = reader_->poll().facts;
+  ASSERT_EQ(facts.size(), 2);
+  EXPECT_EQ(record::as_number(facts[0]), 1.5);
+  EXPECT_EQ(facts[0].how, record::How::estimated);
+  EXPECT_EQ(facts[1].how, record::How::counter);
+}
+
 TEST_F(RingReaderTest, RegionsKeepTheirNameCutAtTheDocumentedLength) {
   const auto begin = gradwatt_region_begin();
   gradwatt_region_end(marks_, "validation", begin);
