@@ -17,8 +17,8 @@ namespace gradwatt::training {
 
 class Model : public torch::nn::Module {
  public:
-  /// `input`: batch × channels × height × width, fp32 (or the type that autocast gives). Images: logits, batch × classes.
-  /// Fields: batch × out_channels × height × width.
+  /// `input`: batch × channels × height × width, fp32 (or the type that autocast gives). Images: logits, batch ×
+  /// classes. Fields: batch × out_channels × height × width.
   virtual torch::Tensor forward(torch::Tensor input) = 0;
 };
 
@@ -29,16 +29,20 @@ struct ModelSpec {
   std::int64_t out_channels = 0;  ///< classes of an image model
   std::int64_t height = 0, width = 0;
   // Residual networks
-  bool small_stem = false;          ///< 3×3 stem without pooling, for 32×32 images (resnet18, resnet50)
-  bool zero_init_residual = false;  ///< γ of the last batch norm of each block begins at 0
-  bool projection_shortcut = false; ///< resnet8/20: 1×1 convolution (B) instead of zero padding (A)
+  bool small_stem = false;           ///< 3×3 stem without pooling, for 32×32 images (resnet18, resnet50)
+  bool zero_init_residual = false;   ///< γ of the last batch norm of each block begins at 0
+  bool projection_shortcut = false;  ///< resnet8/20: 1×1 convolution (B) instead of zero padding (A)
   // Fourier models
   std::int64_t patch = 0, embed = 0, depth = 0, blocks = 0;
-  double kept_modes = 1.0;       ///< hard_thresholding_fraction
+  double kept_modes = 1.0;       ///< hard_thresholding_fraction, in (0, 1]
   bool corrected_modes = false;  ///< keeps the low frequencies of both axes; false: as the reference does
 };
 
 [[nodiscard]] std::vector<std::string_view> model_names();
+
+/// The spec with every 0 replaced by the model's default: what input the model takes and what it gives. Errors:
+/// wrong_use, as make_model().
+[[nodiscard]] core::Result<ModelSpec> complete_spec(ModelSpec spec);
 
 /// Initialised from `seed` alone: the same on every rank. Errors: wrong_use (unknown name with the nearest one, sizes
 /// that do not divide).
@@ -46,8 +50,8 @@ struct ModelSpec {
 
 /// One line of `train --describe`.
 struct LayerLine {
-  std::string name;  ///< as in named_parameters: "layer1.0.conv1"
-  std::string kind;  ///< "conv 3x3/2", "batch norm", "linear", "fourier filter", …
+  std::string name;                  ///< as in named_parameters: "layer1.0.conv1"
+  std::string kind;                  ///< "conv 3x3/2", "batch norm", "linear", "fourier filter", …
   std::vector<std::int64_t> output;  ///< shape for one sample
   std::int64_t parameters = 0;
   std::int64_t macs = 0;  ///< multiply-accumulates of one sample's forward pass (convolutions and matrix products)

@@ -1,0 +1,54 @@
+// Entry point for fuzzing the index of a weights file: any bytes must give an index that lies inside the file, or a
+// refusal in words. The first byte says how much data follow the header.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "gradwatt/training/models/safetensors_header.hpp"
+
+namespace {
+
+using namespace gradwatt;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "broken promise: %s\n", what);
+  std::abort();
+}
+
+void check(const training::SafetensorsHeader& header, std::uint64_t data_bytes) {
+  std::uint64_t filled = 0;
+  for (const auto& tensor : header.tensors) {
+    require(tensor.begin == filled && tensor.begin <= tensor.end, "tensors follow each other");
+    std::uint64_t bytes = training::bytes_of(tensor.type);
+    for (const auto side : tensor.shape) {
+      require(side >= 0, "no side is negative");
+      bytes *= static_cast<std::uint64_t>(side);
+    }
+    require(bytes == tensor.bytes(), "a tensor has the bytes of its shape");
+    filled = tensor.end;
+  }
+  require(filled == data_bytes, "the tensors fill the data");
+  const auto again = training::write_safetensors_header(header);
+  require(again.has_value(), "what was read can be written");
+  const auto twice = training::parse_safetensors_header(*again, data_bytes);
+  require(twice && twice->tensors.size() == header.tensors.size(), "what was written can be read");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view json(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const std::uint64_t data_bytes = data[0];
+  const auto header = training::parse_safetensors_header(json, data_bytes);
+  if (header) {
+    check(*header, data_bytes);
+  } else {
+    require(header.error().code == core::Errc::unusable_input, "a refusal says unusable input");
+    require(!header.error().message.empty(), "a refusal says why");
+  }
+  return 0;
+}
