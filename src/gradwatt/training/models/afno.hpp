@@ -39,6 +39,7 @@ class Afno : public BuiltModel {
  public:
   explicit Afno(const AfnoShape& shape);
   torch::Tensor forward(torch::Tensor input) override;
+  [[nodiscard]] std::vector<std::string> unused_parameters() const override { return {"norm.weight", "norm.bias"}; }
   void initialize(at::Generator& random) override;
   [[nodiscard]] std::vector<LayerLine> list_layers(const Shape& input) const override;
 

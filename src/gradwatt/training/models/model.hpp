@@ -20,6 +20,8 @@ class Model : public torch::nn::Module {
   /// `input`: batch × channels × height × width, fp32 (or the type that autocast gives). Images: logits, batch ×
   /// classes. Fields: batch × out_channels × height × width.
   virtual torch::Tensor forward(torch::Tensor input) = 0;
+  /// Parameters that forward() never uses and that get no gradient: whoever averages gradients leaves them out.
+  [[nodiscard]] virtual std::vector<std::string> unused_parameters() const { return {}; }
 };
 
 /// How to build a model. What a model does not use is ignored; 0 means the model's own default.

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "gradwatt/core/result.hpp"
+#include "gradwatt/training/named_tensors.hpp"
 
 namespace gradwatt::training {
 
-using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
 using Metadata = std::map<std::string, std::string>;
 
 /// Replaces `path` atomically and durably. Tensors may live anywhere and have any strides; they are stored row by row.
