@@ -43,11 +43,11 @@ def free_port():
 def run_ours(build, case, ranks, steps, folder):
     times = folder / "times.csv"
     images = case["model"].startswith("resnet")
-    shape = ["data.channels=3", "data.height=32", "data.width=32"] if images else \
-        ["data.channels=3", "data.height=64", "data.width=128"]
+    shape = ["data.channels=3", "data.image_size=32"] if images else \
+        ["data.channels=3", "data.rows=64", "data.columns=128"]
     settings = [f"model.name={case['model']}", f"batch.local={case['batch']}",
-                "data.kind=" + ("synthetic-images" if images else "synthetic-fields"), *shape, *case["settings"],
-                "data.size=100000", "data.validation_size=8", f"run.steps={steps + 4}", "run.threads=1",
+                "data.kind=" + ("free" if images else "synthetic-fields"), *shape, *case["settings"],
+                "data.examples=100000", f"run.steps={steps + 4}", "run.threads=1",
                 "loader.workers=1", "optimizer.weight_decay=1e-4", "schedule.rate=0.01",
                 f"run.precision={case.get('precision', 'fp32')}",
                 f"run.channels_last={'true' if case.get('channels_last') else 'false'}"]

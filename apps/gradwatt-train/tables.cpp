@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/training/models/model.hpp"
 
@@ -17,23 +18,10 @@ std::string grouped(std::int64_t number) {
 
 std::string shape_text(const std::vector<std::int64_t>& shape) { return fmt::format("{}", fmt::join(shape, "x")); }
 
-/// A model that is described without data has the size that it is known by.
-void fill_in_sizes(training::ModelSpec& spec) {
-  const bool image = spec.name.starts_with("resnet");
-  const bool large = spec.name == "resnet18" || spec.name == "resnet50";
-  const bool full = spec.name == "fourcastnet";
-  const auto or_else = [](std::int64_t& value, std::int64_t other) { value = value > 0 ? value : other; };
-  or_else(spec.in_channels, full ? 20 : 3);
-  or_else(spec.out_channels, image ? (large ? 1000 : 10) : spec.in_channels);
-  or_else(spec.height, full ? 720 : image ? (large && !spec.small_stem ? 224 : 32) : 64);
-  or_else(spec.width, full ? 1440 : image ? spec.height : 128);
-}
-
 }  // namespace
 
 int print_settings() {
   for (const auto& [key, help] : training::recipe_keys()) fmt::print("{:<28} {}\n", key, help);
-  for (const auto& [key, help] : training::data_keys()) fmt::print("data.{:<23} {}\n", key, help);
   return 0;
 }
 
@@ -52,7 +40,9 @@ core::Result<void> print_description(const std::string& model, std::span<const s
   const auto height = spec.height, width = spec.width;
   spec = recipe->model;
   spec.height = height, spec.width = width;
-  fill_in_sizes(spec);
+  const auto complete = training::complete_spec(spec);
+  if (!complete) return core::fail(complete.error());
+  spec = *complete;
   const auto lines = training::describe(spec);
   if (!lines) return core::fail(lines.error());
   fmt::print("{} for {}x{}x{}\n\n{:<32} {:<22} {:>18} {:>14} {:>18}\n", model, spec.in_channels, spec.height, spec.width,

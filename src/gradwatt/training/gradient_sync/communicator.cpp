@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -58,6 +58,18 @@ std::string describe_mpi(int code) {
   MPI_Error_string(code, text.data(), &length);
   text.resize(static_cast<std::size_t>(length));
   return text;
+}
+
+/// Signals that ask to end. A handler and not a blocked signal: libraries start threads before main(), whose masks are
+/// their own.
+volatile std::sig_atomic_t asked_to_end = 0;
+void note_signal(int /*signal*/) { asked_to_end = 1; }
+
+void catch_sigterm() {
+  struct sigaction action {};
+  action.sa_handler = note_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGTERM, &action, nullptr);
 }
 
 /// True for a process that ended, waited for or not.
@@ -136,14 +148,7 @@ class Communicator::Impl {
 
   [[noreturn]] void fail(const std::string& why) {
     say(fmt::format("rank {} on {}: {}", rank_, peers_[static_cast<std::size_t>(rank_)].host, why));
-    for (int r = 0; r < size_; ++r) {
-      MPI_Request request = MPI_REQUEST_NULL;
-      if (r != rank_)
-        MPI_Isend(why.data(), static_cast<int>(std::min<std::size_t>(why.size(), 4096)), MPI_CHAR, r, kLastWord, words_,
-                  &request);
-    }
-    // The others read it within a watch period; after that nobody needs this rank.
-    std::this_thread::sleep_for(size_ > 1 ? 5 * options_.watch_period : 0ms);
+    tell_others(why);
     end_process();
   }
 
@@ -159,6 +164,16 @@ class Communicator::Impl {
   std::vector<Peer> peers_;
 
  private:
+  /// They read it within a watch period; after that nobody needs this rank.
+  void tell_others(const std::string& why) {
+    const auto length = static_cast<int>(std::min<std::size_t>(why.size(), 4096));
+    for (int r = 0; r < size_; ++r) {
+      MPI_Request request = MPI_REQUEST_NULL;  // the process ends before anybody waits for it
+      if (r != rank_) MPI_Isend(why.data(), length, MPI_CHAR, r, kLastWord, words_, &request);
+    }
+    if (size_ > 1) std::this_thread::sleep_for(5 * options_.watch_period);
+  }
+
   void meet() {
     const auto all = all_gather(fmt::format("{} {}", ::getpid(), host_name()));
     for (int r = 0; r < size_; ++r) {
@@ -169,23 +184,21 @@ class Communicator::Impl {
   }
 
   void watch(const std::stop_token& stop) {
-    sigset_t terminate;
-    sigemptyset(&terminate);
-    sigaddset(&terminate, SIGTERM);
-    const auto nanoseconds = std::chrono::nanoseconds(options_.watch_period).count();
-    const timespec period{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     while (!stop.stop_requested()) {
-      const bool asked_to_end = ::sigtimedwait(&terminate, nullptr, &period) == SIGTERM;
+      std::this_thread::sleep_for(options_.watch_period);
       if (stop.stop_requested()) break;
+      const bool ending = asked_to_end != 0;
       hear_last_words();
       look_after_peers();
-      if (!asked_to_end) continue;
+      if (!ending) continue;
       // A launcher ends the others when one has died: what it died of may still be on its way.
-      std::this_thread::sleep_for(2 * options_.watch_period);
+      std::this_thread::sleep_for(options_.watch_period);
       hear_last_words();
       look_after_peers();
-      say(fmt::format("rank {}: ended by SIGTERM, from the batch system, from you, or from the launcher because another "
-                      "rank failed", rank_));
+      const std::string why =
+          "ended by SIGTERM, from the batch system, from you, or from the launcher because another rank failed";
+      say(fmt::format("rank {}: {}", rank_, why));
+      tell_others(why);
       end_process();
     }
   }
@@ -232,11 +245,7 @@ Communicator::Communicator(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) 
 Communicator::~Communicator() = default;
 
 core::Result<std::unique_ptr<Communicator>> Communicator::create(Options options) {
-  // Blocked before any thread starts, so that only the watch thread takes it.
-  sigset_t terminate;
-  sigemptyset(&terminate);
-  sigaddset(&terminate, SIGTERM);
-  ::pthread_sigmask(SIG_BLOCK, &terminate, nullptr);
+  catch_sigterm();
   int granted = MPI_THREAD_SINGLE;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &granted);
   if (granted < MPI_THREAD_MULTIPLE) {

@@ -44,13 +44,21 @@ Set number_at(At at, double low, double high) {
   };
 }
 
+template <class Integer>
+void assign(Integer& place, std::int64_t value) {
+  place = static_cast<Integer>(value);
+}
+template <class Integer>
+void assign(std::optional<Integer>& place, std::int64_t value) {
+  place = static_cast<Integer>(value);
+}
+
 template <class At>
 Set count_at(At at, std::int64_t low) {
   return [=](Recipe& recipe, std::string_view text) -> std::optional<std::string> {
     const auto value = core::parse_int(text);
     if (!value || *value < low) return fmt::format("a whole number of at least {}", low);
-    using Place = std::remove_reference_t<decltype(at(recipe))>;
-    at(recipe) = static_cast<Place>(*value);
+    assign(at(recipe), *value);
     return std::nullopt;
   };
 }
@@ -116,6 +124,36 @@ const std::vector<Row>& rows() {
       {"model.kept_modes", "share of the frequencies that pass the filter",
        number_at(GRADWATT_AT(model.kept_modes), 0, 1)},
       {"model.corrected_modes", "keep the low frequencies of both axes", flag_at(GRADWATT_AT(model.corrected_modes))},
+      {"data.kind", "images, cifar10, fashion-mnist, idx, winds, era5, shallow-water, synthetic, synthetic-fields, free",
+       text_at(GRADWATT_AT(data.kind))},
+      {"data.path", "folder or file; empty: where the Debian package of the kind puts it",
+       text_at(GRADWATT_AT(data.path))},
+      {"data.augment", "random crops and mirroring in training", flag_at(GRADWATT_AT(data.augment))},
+      {"data.seed", "of made data", count_at(GRADWATT_AT(data.seed), 0)},
+      {"data.image_size", "height and width that the network gets (images, idx, synthetic)",
+       count_at(GRADWATT_AT(data.image_size), 1)},
+      {"data.resize", "images: shorter side before the centre is cut out", count_at(GRADWATT_AT(data.resize), 1)},
+      {"data.shift_pixels", "idx, cifar10: random shift in training", count_at(GRADWATT_AT(data.shift_pixels), 0)},
+      {"data.erase_probability", "idx, cifar10: random erasing in training",
+       number_at(GRADWATT_AT(data.erase_probability), 0, 1)},
+      {"data.examples", "of made data", count_at(GRADWATT_AT(data.examples), 1)},
+      {"data.channels", "of made data", count_at(GRADWATT_AT(data.channels), 1)},
+      {"data.classes", "of made images", count_at(GRADWATT_AT(data.classes), 1)},
+      {"data.rows", "of made fields", count_at(GRADWATT_AT(data.rows), 2)},
+      {"data.columns", "of made fields", count_at(GRADWATT_AT(data.columns), 2)},
+      {"data.flows", "shallow-water: independent flows", count_at(GRADWATT_AT(data.flows), 1)},
+      {"data.snapshots", "shallow-water: of each flow", count_at(GRADWATT_AT(data.snapshots), 2)},
+      {"data.field_channels", "era5: numbers of the channels, separated by commas; empty: all",
+       [](Recipe& recipe, std::string_view text) -> std::optional<std::string> {
+         recipe.data.field_channels.clear();
+         for (const auto piece : core::split(text, ',')) {
+           const auto number = core::parse_int(piece);
+           if (!number || *number < 0) return "channel numbers separated by commas, such as 0,1,4";
+           recipe.data.field_channels.push_back(static_cast<std::size_t>(*number));
+         }
+         return std::nullopt;
+       }},
+      {"data.held_out_years", "winds: last years, kept for evaluation", count_at(GRADWATT_AT(data.held_out_years), 1)},
       {"loader.workers", "threads of a rank that read data; 0: none, the step waits",
        count_at(GRADWATT_AT(loader.workers), 0)},
       {"loader.prefetch", "batches ahead for each worker", count_at(GRADWATT_AT(loader.prefetch), 1)},
@@ -173,7 +211,7 @@ const std::vector<Row>& rows() {
       {"run.sync_batch_norm", "statistics of the global batch", flag_at(GRADWATT_AT(sync_batch_norm))},
       {"run.clip", "largest gradient norm; 0: none", number_at(GRADWATT_AT(clip), 0, 1e18)},
       {"run.label_smoothing", "", number_at(GRADWATT_AT(label_smoothing), 0, 0.999)},
-      {"run.roll_out", "forecast steps in the loss", count(&Recipe::roll_out, 1)},
+      {"run.roll_out", "forecast steps in the loss", count_at(GRADWATT_AT(data.steps), 1)},
       {"checkpoint.file", "where the state is kept; empty: nowhere", text_at(GRADWATT_AT(checkpoint))},
       {"checkpoint.every_epochs", "", count(&Recipe::checkpoint_every_epochs, 1)},
       {"checkpoint.every_steps", "also every so many updates; 0: no", count(&Recipe::checkpoint_every_steps, 0)},
@@ -190,11 +228,6 @@ struct Claim {
 };
 
 core::Result<void> apply(const Claim& claim, Recipe& recipe) {
-  if (claim.key.starts_with("data.")) {
-    auto set = set_data_value(recipe.data, claim.key.substr(5), claim.text);
-    if (!set) return core::fail(core::Errc::wrong_use, fmt::format("{}: {}", claim.where, set.error().message));
-    return {};
-  }
   std::vector<std::string_view> names;
   for (const auto& row : rows()) {
     names.push_back(row.key);

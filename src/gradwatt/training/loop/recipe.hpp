@@ -26,7 +26,7 @@ struct Recipe {
   std::string name;
   ModelSpec model;
   std::string weights;  ///< safetensors file to begin with; empty: initialised from the seed
-  DataSpec data;
+  DataSpec data;  ///< of both splits
   LoaderSettings loader;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
@@ -34,15 +34,13 @@ struct Recipe {
 
   std::int64_t local_batch = 0, global_batch = 0;  ///< exactly one is given
   std::int64_t accumulate = 1;                     ///< micro-steps an update
-  bool data_grows_with_ranks = false;              ///< each rank adds samples_per_rank examples
-  std::int64_t samples_per_rank = 0;
+  std::int64_t samples_per_rank = 0;               ///< above 0 the data set grows: each rank adds so many examples
 
   Precision precision = Precision::fp32;
   bool channels_last = false;
   bool sync_batch_norm = false;
   double clip = 0;  ///< largest gradient norm; 0: no clipping
   double label_smoothing = 0;
-  std::int64_t roll_out = 1;  ///< forecast steps that the loss sums over
 
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< ends earlier after so many updates; 0: does not

@@ -119,14 +119,19 @@ class Trainer::Impl {
 
  private:
   core::Result<void> set_up_data() {
-    auto sets = make_datasets(recipe_.data);
-    if (!sets) return core::fail(sets.error());
-    validation_ = sets->validation;
+    auto spec = recipe_.data;
+    spec.split = Split::train;
+    auto train = make_dataset(spec);
+    if (!train) return core::fail(train.error());
+    spec.split = Split::evaluation;
+    auto validation = make_dataset(spec);
+    if (!validation) return core::fail(validation.error());
+    validation_ = *validation;
     const auto local = micro_batch(recipe_, ranks_.size());
     if (!local) return core::fail(local.error());
     micro_batch_ = *local;
     SamplerSettings settings;
-    settings.size = sets->train->size();
+    settings.size = (*train)->size();
     settings.ranks = ranks_.size();
     settings.rank = ranks_.rank();
     settings.local_batch = static_cast<std::size_t>(micro_batch_);
@@ -139,7 +144,7 @@ class Trainer::Impl {
       return core::fail(core::Errc::wrong_use,
                         fmt::format("an update needs {} examples and the data set has {}",
                                     micro_batch_ * recipe_.accumulate * ranks_.size(), settings.size));
-    loader_ = std::make_unique<Loader>(sets->train, *sampler, recipe_.loader);
+    loader_ = std::make_unique<Loader>(*train, *sampler, recipe_.loader);
     settings.size = validation_->size();
     settings.shuffle = false;
     settings.remainder = Remainder::spread;
@@ -450,8 +455,9 @@ class Trainer::Impl {
                         static_cast<std::int64_t>(number("schedule.bad_epochs")),
                         static_cast<std::int64_t>(number("schedule.cooling")), number("schedule.any") != 0});
     scaler_.restore({number("scaler.scale"), static_cast<std::int64_t>(number("scaler.good_steps"))});
+    auto generator = at::detail::getDefaultCPUGenerator();
     if (const auto random = tensors.find(fmt::format("random/{}", ranks_.rank())); random != tensors.end())
-      at::detail::getDefaultCPUGenerator().set_state(random->second.clone());
+      generator.set_state(random->second.clone());
     outcome_.resumed = true;
     return {};
   }
