@@ -33,6 +33,12 @@ class MadeTree {
     std::ofstream(path, std::ios::trunc) << content << '\n';
     return *this;
   }
+  /// The same for foreign formats: exactly these bytes.
+  MadeTree& bytes(std::string_view relative, std::string_view content) {
+    std::filesystem::create_directories((root_ / relative).parent_path());
+    std::ofstream(root_ / relative, std::ios::trunc | std::ios::binary) << content;
+    return *this;
+  }
   MadeTree& folder(std::string_view relative) {
     std::filesystem::create_directories(root_ / relative);
     return *this;
