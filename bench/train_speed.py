@@ -47,7 +47,7 @@ def run_ours(build, case, ranks, steps, folder):
         ["data.channels=3", "data.rows=64", "data.columns=128"]
     settings = [f"model.name={case['model']}", f"batch.local={case['batch']}",
                 "data.kind=" + ("free" if images else "synthetic-fields"), *shape, *case["settings"],
-                "data.examples=100000", f"run.steps={steps + 4}", "run.threads=1",
+                "data.examples=2048", "run.evaluate_every_epochs=0", "run.epochs=1000", f"run.steps={steps + 4}", "run.threads=1",
                 "loader.workers=1", "optimizer.weight_decay=1e-4", "schedule.rate=0.01",
                 f"run.precision={case.get('precision', 'fp32')}",
                 f"run.channels_last={'true' if case.get('channels_last') else 'false'}"]

@@ -75,6 +75,7 @@ void print_outcome(const training::Outcome& outcome, int ranks) {
              outcome.exposed_s);
   if (outcome.skipped_updates > 0)
     fmt::print("skipped    {} updates whose gradients overflowed\n", outcome.skipped_updates);
+  if (outcome.metrics.empty()) return;
   fmt::print("result    ");
   for (const auto& [name, value] : outcome.metrics) fmt::print(" {} {:.5g}", name, value);
   fmt::print("\n");

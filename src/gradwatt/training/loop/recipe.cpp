@@ -203,6 +203,7 @@ const std::vector<Row>& rows() {
       {"sync.shared_memory", "between ranks of one host; false: MPI", flag_at(GRADWATT_AT(sync.averager.shared_memory))},
       {"run.epochs", "", count(&Recipe::epochs, 1)},
       {"run.steps", "end after so many updates; 0: do not", count(&Recipe::steps, 0)},
+      {"run.evaluate_every_epochs", "0: never", count(&Recipe::evaluate_every_epochs, 0)},
       {"run.seed", "", count(&Recipe::seed, 0)},
       {"run.threads", "of a rank's operations; 0: cores / ranks of the host", count(&Recipe::threads, 0)},
       {"run.verify_ranks", "compare the ranks' parameters after every step", flag_at(GRADWATT_AT(verify_ranks))},

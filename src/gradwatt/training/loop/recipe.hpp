@@ -44,6 +44,7 @@ struct Recipe {
 
   std::int64_t epochs = 1;
   std::int64_t steps = 0;  ///< ends earlier after so many updates; 0: does not
+  std::int64_t evaluate_every_epochs = 1;  ///< 0: never
   std::uint64_t seed = 1;
   std::int64_t threads = 0;  ///< of each rank's operations; 0: cores of the host / its ranks
   bool verify_ranks = false;  ///< compares the parameters of all ranks bitwise after every step

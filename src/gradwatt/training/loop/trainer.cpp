@@ -92,18 +92,12 @@ class Trainer::Impl {
     for (; epoch_ < recipe_.epochs && !enough(); ++epoch_, position_ = 0) {
       if (auto done = train_epoch(); !done) return core::fail(done.error());
       if (enough() && position_ > 0) break;  // the place in the epoch stays for who resumes
-      auto metrics = evaluate();
-      if (!metrics) return core::fail(metrics.error());
-      outcome_.metrics = *metrics;
-      schedule_->epoch_ended(value_of(*metrics, "loss"));
-      show(metrics->empty() ? std::nullopt : std::optional(*metrics));
+      if (recipe_.evaluate_every_epochs > 0 && (epoch_ + 1) % recipe_.evaluate_every_epochs == 0)
+        if (auto judged = judge(); !judged) return core::fail(judged.error());
       if (auto kept = keep_at_epoch_end(); !kept) return core::fail(kept.error());
     }
-    if (outcome_.metrics.empty()) {
-      auto metrics = evaluate();
-      if (!metrics) return core::fail(metrics.error());
-      outcome_.metrics = *metrics;
-    }
+    if (recipe_.evaluate_every_epochs > 0 && outcome_.metrics.empty())
+      if (auto judged = judge(); !judged) return core::fail(judged.error());
     if (checkpoint_) {
       save(epoch_, position_);
       checkpoint_->wait();
@@ -336,6 +330,15 @@ class Trainer::Impl {
     ranks_.all_reduce(std::span(&high, 1), Sum::max);
     if (low == high) return {};
     return core::fail(core::Errc::io, fmt::format("after update {} the ranks' parameters are not the same", updates_));
+  }
+
+  core::Result<void> judge() {
+    auto metrics = evaluate();
+    if (!metrics) return core::fail(metrics.error());
+    outcome_.metrics = *metrics;
+    schedule_->epoch_ended(value_of(*metrics, "loss"));
+    show(*metrics);
+    return {};
   }
 
   core::Result<Metrics> evaluate() {
