@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 namespace gradwatt::ingest {
 
@@ -32,16 +33,16 @@ class FileSource final : public ByteSource {
   FileSource& operator=(const FileSource&) = delete;
   std::optional<std::string_view> next(std::size_t most) override {
     ssize_t got = 0;
-    do got = ::read(file_, block_.get(), std::min(most, kBlock));
+    do got = ::read(file_, block_.data(), std::min(most, kBlock));
     while (got < 0 && errno == EINTR);
     if (got < 0) return std::nullopt;
-    return std::string_view(block_.get(), static_cast<std::size_t>(got));
+    return std::string_view(block_.data(), static_cast<std::size_t>(got));
   }
   void rewind() override { ::lseek(file_, 0, SEEK_SET); }
 
  private:
   int file_;
-  std::unique_ptr<char[]> block_ = std::make_unique_for_overwrite<char[]>(kBlock);
+  std::vector<char> block_ = std::vector<char>(kBlock);
 };
 
 class TextSource final : public ByteSource {
