@@ -7,7 +7,7 @@
 add_library(gradwatt_flags INTERFACE)
 target_include_directories(gradwatt_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(gradwatt_flags INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wno-sign-conversion
-                       -Wno-missing-field-initializers -Wno-restrict)
+                       -Wno-missing-field-initializers $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(GRADWATT_SANITIZE)
   target_compile_options(gradwatt_flags INTERFACE -fsanitize=${GRADWATT_SANITIZE} -fno-omit-frame-pointer
                          -fno-sanitize-recover=all)

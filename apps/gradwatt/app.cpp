@@ -27,7 +27,7 @@ core::Result<int> dispatch(Context& context, Arguments arguments) {
   for (const auto& row : commands()) names.push_back(row.name);
   const auto near = core::nearest(verb, names);
   return core::fail(core::Errc::wrong_use, fmt::format("unknown {} '{}'{} (`gradwatt help` lists all verbs)",
-                                                       verb.starts_with("-") ? "option" : "verb", verb,
+                                                       verb.starts_with('-') ? "option" : "verb", verb,
                                                        near ? fmt::format(", did you mean '{}'?", *near) : ""));
 }
 

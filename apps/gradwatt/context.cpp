@@ -19,7 +19,7 @@ constexpr std::size_t kMostColumns = 110;
 
 std::vector<std::pair<std::string, std::string>> read_environment() {
   std::vector<std::pair<std::string, std::string>> variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+  for (const char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
     const auto equals = text.find('=');
     if (equals != std::string_view::npos) variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));

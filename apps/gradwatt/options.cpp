@@ -90,7 +90,7 @@ core::Result<void> Options::refuse_extras() const {
   auto words = words_of(app_);
   for (const auto* action : app_.get_subcommands()) std::ranges::move(words_of(*action), std::back_inserter(words));
   const auto& extra = extras.front();
-  const bool is_option = extra.starts_with("-");
+  const bool is_option = extra.starts_with('-');
   const auto name = extra.substr(0, extra.find('='));
   return core::fail(core::Errc::wrong_use,
                     fmt::format("{}: {} '{}'{} (`gradwatt {} --help` lists what it takes)", verb_,

@@ -58,7 +58,10 @@ void check(const ingest::Imported& imported) {
   for (const auto& diagnostic : imported.diagnostics) require(!diagnostic.message.empty(), "diagnostics speak");
 }
 
-/// The first byte picks what the user said beside the file.
+/// A control character in front, which no text begins with, picks what the user said beside the file.
+bool is_choice(std::uint8_t byte) { return byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r'; }
+constexpr std::uint8_t kNameSaysPower = 16;
+
 ingest::ImportOptions options_of(std::uint8_t choice) {
   ingest::ImportOptions options;
   if ((choice & 1U) != 0) options.interval = std::chrono::seconds(1);
@@ -71,9 +74,11 @@ ingest::ImportOptions options_of(std::uint8_t choice) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size == 0) return 0;
-  const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const auto imported = ingest::import_text((data[0] & 16U) != 0 ? "power.csv" : "log.txt", text, options_of(data[0]));
+  const bool chosen = size > 0 && is_choice(data[0]);
+  const auto choice = chosen ? data[0] : kNameSaysPower;
+  const std::string text(reinterpret_cast<const char*>(data) + (chosen ? 1 : 0), size - (chosen ? 1 : 0));
+  const auto* name = (choice & kNameSaysPower) != 0 ? "power.csv" : "log.txt";
+  const auto imported = ingest::import_text(name, text, options_of(choice));
   if (imported) {
     check(*imported);
   } else {

@@ -1,17 +1,22 @@
 // Drives a fuzzing entry point with a fixed series of mutated seeds, so that every build and every machine tries the
 // same inputs. No search for new paths: that is libFuzzer's work (README.md).
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -134,19 +139,59 @@ void mutate(std::string& text, Random& random, const std::vector<std::string>& a
   if (text.size() > kLongest) text.resize(kLongest);
 }
 
+/// The input that is being tried lies in a file beside the program: after a crash, the one that did it.
+class InputFile {
+ public:
+  explicit InputFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "wb")) {}
+  ~InputFile() {
+    if (file_ == nullptr) return;
+    std::fclose(file_);
+    std::filesystem::remove(path_);
+  }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+  void hold(const std::string& input) {
+    if (file_ == nullptr || ::ftruncate(::fileno(file_), 0) != 0) return;
+    std::rewind(file_);
+    std::fwrite(input.data(), 1, input.size(), file_);
+    std::fflush(file_);
+  }
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+};
+
+/// A fixed number of inputs, or as many as the wished time has room for.
+class Limit {
+ public:
+  [[nodiscard]] bool allows(std::uint64_t inputs) const {
+    if (seconds_.count() == 0) return inputs < most_;
+    return inputs % 64 != 0 || std::chrono::steady_clock::now() - begin_ < seconds_;
+  }
+
+ private:
+  std::uint64_t most_ = setting("GRADWATT_FUZZ_INPUTS", 6000);
+  std::chrono::seconds seconds_{setting("GRADWATT_FUZZ_SECONDS", 0)};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 TEST(Mutations, NoInputBreaksAPromise) {
   const auto all = seeds();
   ASSERT_FALSE(all.empty());
   Random random(setting("GRADWATT_FUZZ_SEED", 20231131));
-  const auto inputs = setting("GRADWATT_FUZZ_INPUTS", 6000);
-  for (std::uint64_t n = 0; n < inputs; ++n) {
+  InputFile file(GRADWATT_FUZZ_INPUT_FILE);
+  const Limit limit;
+  std::uint64_t n = 0;
+  for (; limit.allows(n); ++n) {
     auto text = all[n % all.size()];
     if (n >= all.size())  // the seeds themselves come first
       for (auto changes = 1 + below(random, 12); changes > 0; --changes) mutate(text, random, all);
-    text.insert(text.begin(), n < all.size() ? '\x10' : static_cast<char>(random()));
+    if (n >= all.size()) text.insert(text.begin(), static_cast<char>(below(random, 32)));  // what the user said
+    file.hold(text);
     LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   }
-  std::cout << inputs << " inputs\n";
+  std::cout << n << " inputs\n";
 }
 
 }  // namespace

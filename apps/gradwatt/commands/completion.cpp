@@ -22,7 +22,7 @@ _gradwatt() {
 complete -o default -F _gradwatt gradwatt
 )script";
 
-void put_run_words(Context& context, std::vector<std::string>& words) {
+void put_run_words(const Context& context, std::vector<std::string>& words) {
   const auto settings = core::Settings::load(core::usual_sources(context.environment, context.working_folder));
   if (!settings) return;
   const auto folder = store_folder(*settings);
@@ -50,9 +50,9 @@ std::vector<std::string> words_for(Context& context, Arguments typed) {
   const auto described = command->run(context, {});
   context.describe = nullptr;
   if (!described) return words;
-  const bool wants_option = typed.back().starts_with("-");
+  const bool wants_option = typed.back().starts_with('-');
   for (const auto& word : description.words)
-    if (word.starts_with("-") == wants_option) words.push_back(word);
+    if (word.starts_with('-') == wants_option) words.push_back(word);
   if (description.takes_run && !wants_option) put_run_words(context, words);
   return words;
 }

@@ -78,7 +78,7 @@ Json to_json(const Listed& row) {
           {"problem", text_or_null(row.problem)}};
 }
 
-void print_json(Context& context, Json object) {
+void print_json(Context& context, const Json& object) {
   context.out << object.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
 }
 

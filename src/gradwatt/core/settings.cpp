@@ -126,7 +126,7 @@ Result<void> collect(const toml::table& table, const std::string& prefix, const 
       continue;
     }
     const auto source = fmt::format("{}:{}", file.string(), node.source().begin.line);
-    auto text = leaf_text(node);
+    const auto text = leaf_text(node);
     if (!text && find_setting(key))
       return fail(Errc::wrong_use, fmt::format("{}: {} must be {}", source, key, allowed(info(*find_setting(key)))));
     claims.push_back({key, text.value_or(""), source, file.parent_path()});
@@ -159,7 +159,7 @@ std::vector<Claim> read_environment(const SettingSources& sources, std::vector<s
   for (const auto& row : table::kSettings) suffixes.push_back(row.environment.substr(kEnvironmentPrefix.size()));
   for (const auto& [name, value] : sources.environment) {
     if (!name.starts_with(kEnvironmentPrefix)) continue;
-    const auto row = std::ranges::find(table::kSettings, std::string_view(name), &SettingInfo::environment);
+    const auto* row = std::ranges::find(table::kSettings, std::string_view(name), &SettingInfo::environment);
     if (row != table::kSettings.end()) {
       // An empty variable is how shells unset for one command.
       if (!value.empty()) claims.push_back({std::string(row->key), value, name, sources.working_folder});
@@ -174,7 +174,7 @@ std::vector<Claim> read_environment(const SettingSources& sources, std::vector<s
 }  // namespace
 
 std::optional<SettingId> find_setting(std::string_view key) {
-  const auto row = std::ranges::find(table::kSettings, key, &SettingInfo::key);
+  const auto* row = std::ranges::find(table::kSettings, key, &SettingInfo::key);
   if (row == table::kSettings.end()) return std::nullopt;
   return static_cast<SettingId>(row - table::kSettings.begin());
 }

@@ -102,7 +102,7 @@ std::string format_duration(std::chrono::nanoseconds duration) {
   if (s < 119.95) return fmt::format("{:.1f} s", s);
   const auto whole = std::llround(s);
   if (whole < 7200) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-  if (whole < 2 * 86400) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+  if (whole < 2LL * 86400) return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
   return fmt::format("{} d {:02} h", whole / 86400, whole % 86400 / 3600);
 }
 
@@ -114,7 +114,8 @@ std::string format_si(double value, std::string_view unit) {
   constexpr auto kPrefixes =
       std::to_array<Prefix>({{1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}, {1, ""}, {1e-3, "m"}, {1e-6, "µ"}});
   if (value == 0) return fmt::format("0 {}", unit);
-  auto it = std::ranges::find_if(kPrefixes, [&](const Prefix& p) { return std::abs(value) >= p.factor * 0.9995; });
+  const auto* it =
+      std::ranges::find_if(kPrefixes, [&](const Prefix& p) { return std::abs(value) >= p.factor * 0.9995; });
   if (it == kPrefixes.end()) --it;
   const double scaled = value / it->factor;
   const int decimals = std::abs(scaled) >= 99.95 ? 0 : std::abs(scaled) >= 9.995 ? 1 : 2;

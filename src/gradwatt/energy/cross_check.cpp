@@ -37,10 +37,10 @@ PowerChoice choose_power(const record::Run& run, record::DeviceIndex device) {
   }
   if (auto average = open_series(run, device, metric(DeviceKind::gpu, "power_avg"))) return {std::move(average), {}};
   auto instant = open_series(run, device, metric(DeviceKind::gpu, "power_inst"));
-  if (instant && instant->quality != nullptr && instant->quality->duty.value_or(1) < kLeastDuty)
+  const auto duty = instant && instant->quality != nullptr ? instant->quality->duty : std::nullopt;
+  if (duty.value_or(1) < kLeastDuty)
     return {std::move(instant),
-            fmt::format("its only power reading sees {:.0f} % of the time and has no average beside it",
-                        100 * *instant->quality->duty)};
+            fmt::format("its only power reading sees {:.0f} % of the time and has no average beside it", 100 * *duty)};
   return {std::move(instant), {}};
 }
 

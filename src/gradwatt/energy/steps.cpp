@@ -1,6 +1,7 @@
 #include "gradwatt/energy/steps.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -80,7 +81,7 @@ constexpr std::int64_t kLeastSpan_ns = 1'000'000'000;
 
 double quantile(std::vector<std::int64_t>& values, double share) {
   const auto last = static_cast<double>(values.size() - 1);
-  const auto nth = values.begin() + static_cast<std::ptrdiff_t>(share * last + 0.5);
+  const auto nth = values.begin() + std::lround(share * last);
   std::ranges::nth_element(values, nth);
   return static_cast<double>(*nth) * kSecondsPerNanosecond;
 }

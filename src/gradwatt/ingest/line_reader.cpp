@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 namespace gradwatt::ingest {
 
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
-  /// Bytes read, 0 at the end, −1 on an error (errno).
-  virtual ssize_t read(char* to, std::size_t size) = 0;
+  /// The next bytes, at most so many; empty at the end, nothing on an error (errno). Valid until the next call.
+  virtual std::optional<std::string_view> next(std::size_t most) = 0;
   virtual void rewind() = 0;
 };
 
@@ -31,26 +31,27 @@ class FileSource final : public ByteSource {
   ~FileSource() override { ::close(file_); }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
-  ssize_t read(char* to, std::size_t size) override {
+  std::optional<std::string_view> next(std::size_t most) override {
     ssize_t got = 0;
-    do got = ::read(file_, to, size);
+    do got = ::read(file_, block_.data(), std::min(most, kBlock));
     while (got < 0 && errno == EINTR);
-    return got;
+    if (got < 0) return std::nullopt;
+    return std::string_view(block_.data(), static_cast<std::size_t>(got));
   }
   void rewind() override { ::lseek(file_, 0, SEEK_SET); }
 
  private:
   int file_;
+  std::vector<char> block_ = std::vector<char>(kBlock);
 };
 
 class TextSource final : public ByteSource {
  public:
   explicit TextSource(std::string text) : text_(std::move(text)) {}
-  ssize_t read(char* to, std::size_t size) override {
-    const auto n = std::min(size, text_.size() - at_);
-    std::memcpy(to, text_.data() + at_, n);
-    at_ += n;
-    return static_cast<ssize_t>(n);
+  std::optional<std::string_view> next(std::size_t most) override {
+    const auto bytes = std::string_view(text_).substr(at_, most);
+    at_ += bytes.size();
+    return bytes;
   }
   void rewind() override { at_ = 0; }
 
@@ -66,17 +67,15 @@ core::Errc classify(int error) {
 
 core::Result<std::string> read_pipe(FileSource& source, const std::filesystem::path& file) {
   std::string all;
-  std::array<char, 65536> block{};
-  ssize_t got = 0;
-  while ((got = source.read(block.data(), block.size())) > 0) {
-    all.append(block.data(), static_cast<std::size_t>(got));
+  std::optional<std::string_view> got;
+  while ((got = source.next(kBlock)) && !got->empty()) {
+    all += *got;
     if (all.size() > kMaxPipeBytes)
       return core::fail(core::Errc::unusable_input,
                         fmt::format("{} is a pipe with more than {} MiB; save it in a file first", file.string(),
                                     kMaxPipeBytes >> 20U));
   }
-  if (got < 0)
-    return core::fail(core::Errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
+  if (!got) return core::fail(core::Errc::io, fmt::format("cannot read {}: {}", file.string(), std::strerror(errno)));
   return all;
 }
 
@@ -130,11 +129,11 @@ LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 
 LineReader::LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
-  head_.resize(kHead);
-  std::size_t size = 0;
-  for (ssize_t got = 1; got > 0 && size < kHead; size += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))
-    got = source_->read(head_.data() + size, kHead - size);
-  head_.resize(size);
+  while (head_.size() < kHead) {
+    const auto got = source_->next(kHead - head_.size());
+    if (!got || got->empty()) break;
+    head_ += *got;
+  }
   if (head_.starts_with("\xEF\xBB\xBF")) {
     mark_bytes_ = 3;
   } else if (head_.starts_with("\xFF\xFE")) {
@@ -163,15 +162,11 @@ bool LineReader::fill() {
   if (at_end_) return false;
   buffer_.erase(0, begin_);
   begin_ = 0;
-  std::string raw(kBlock, '\0');
-  const ssize_t got = source_->read(raw.data(), raw.size());
-  if (got <= 0) {
-    if (got < 0) failure_ = std::strerror(errno);
-    at_end_ = true;
-    return false;
-  }
-  decode(std::string_view(raw).substr(0, static_cast<std::size_t>(got)));
-  return true;
+  const auto got = source_->next(kBlock);
+  if (!got) failure_ = std::strerror(errno);
+  at_end_ = !got || got->empty();
+  if (!at_end_) decode(*got);
+  return !at_end_;
 }
 
 void LineReader::decode(std::string_view raw) {

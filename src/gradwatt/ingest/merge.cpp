@@ -135,7 +135,7 @@ void add_part(Run& run, NamedRun part, std::vector<Diagnostic>& diagnostics) {
   }
   if (joined > 0)
     diagnostics.push_back({part.name, 0, fmt::format("{} of its devices are the same as in the files before", joined)});
-  for (auto& quality : part.run.quality) add_quality(run, quality, place[record::number(quality.device)]);
+  for (const auto& quality : part.run.quality) add_quality(run, quality, place[record::number(quality.device)]);
   for (auto& event : part.run.events) {
     if (event.device) event.device = record::number(place[*event.device]);
     run.events.push_back(std::move(event));

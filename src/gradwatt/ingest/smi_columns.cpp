@@ -20,9 +20,9 @@ struct ColumnRow {
   std::string_view name;  // words joined by '_', without unit
   Role role;
   std::optional<MetricId> metric = std::nullopt;
-  std::string_view unit = {};
-  std::string_view detail = {};
-  std::string_view fact = {};
+  std::string_view unit;
+  std::string_view detail;
+  std::string_view fact;
 };
 
 // nvidia-smi's names as `nvidia-smi --help-query-gpu` of drivers 465 to 610 lists them, '.' written as '_'.

@@ -6,22 +6,15 @@
 // with its line, the rest is kept: nothing is guessed into a number.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "gradwatt/core/result.hpp"
 #include "gradwatt/ingest/diagnostics.hpp"
 #include "gradwatt/ingest/import_options.hpp"
+#include "gradwatt/ingest/imported_file.hpp"
 #include "gradwatt/ingest/line_reader.hpp"
-#include "gradwatt/record/run.hpp"
 
 namespace gradwatt::ingest {
-
-/// What one file gave.
-struct ImportedFile {
-  record::Run run;         ///< where imported, clock wall
-  std::uint64_t rows = 0;  ///< lines with readings that were used
-};
 
 /// `name` is the file's, for messages. unusable_input when no row can be used: the message begins with "line N: " or
 /// says what is wrong with the whole.

@@ -31,6 +31,9 @@ struct Layout {
   bool foreign = false;               ///< a table of something else than GPU readings
   bool has_reading = false;           ///< some column is a metric
   std::vector<std::string> notes;     ///< for the user, once the table is used
+
+  /// 126,96 is a number where the comma does not separate.
+  [[nodiscard]] bool decimal_comma() const { return separator != ','; }
 };
 
 /// The layout that a header line gives; nothing when the line is no header. `file_name` decides what wide columns that

@@ -108,12 +108,12 @@ std::optional<Zone> zone(Scanner& in) {
     const auto compact = in.number(4, 4);
     if (compact) {
       if (*compact / 100 > 14 || *compact % 100 > 59) return std::nullopt;
-      return Zone{true, sign * (*compact / 100 * 3600 + *compact % 100 * 60)};
+      return Zone{true, sign * (*compact / 100 * 3600LL + *compact % 100 * 60)};
     }
     const auto hours = in.number(1, 2);
     const auto minutes = hours && in.eat(':') ? in.number(2, 2) : std::optional(0);
     if (!hours || !minutes || *hours > 14 || *minutes > 59) return std::nullopt;
-    return Zone{true, sign * (*hours * 3600 + *minutes * 60)};
+    return Zone{true, sign * (*hours * 3600LL + *minutes * 60)};
   }
   const auto name = core::to_lower(in.word());
   if (name.empty() || name.size() > 5) return std::nullopt;

@@ -88,7 +88,8 @@ TreeGpus find_gpus(const core::FileTree& files, pid_t root) {
         add_once(gpus.visible, std::string(*value));
     }
     for (const auto& number : files.list(folder + "/fd"))
-      if (const auto minor = minor_of(files.path(folder + "/fd/" + number))) add_once(gpus.minors, *minor);
+      if (const auto minor = minor_of(files.path(fmt::format("{}/fd/{}", folder, number))))
+        add_once(gpus.minors, *minor);
   }
   std::ranges::sort(gpus.minors);
   return gpus;

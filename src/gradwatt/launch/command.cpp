@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -18,16 +19,18 @@ namespace {
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> list;
   list.reserve(texts.size() + 1);
-  for (const auto& text : texts) list.push_back(const_cast<char*>(text.c_str()));  // exec never writes to them
+  // exec never writes to them. NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast)
+  for (const auto& text : texts) list.push_back(const_cast<char*>(text.c_str()));
   list.push_back(nullptr);
   return list;
 }
 
 // vfork: no copy of page tables, so the start costs the same however large gradwatt is. The child shares our memory
-// until exec: it calls only async-signal-safe functions and never returns from here.
+// until exec: it calls only async-signal-safe functions and never returns from here. posix_spawn cannot ignore a
+// signal in the child.
 [[gnu::noinline]] pid_t start_child(char* const* arguments, char* const* environment, const SignalState& signals,
                                     int report) {
-  const pid_t child = ::vfork();
+  const pid_t child = ::vfork();  // NOLINT(bugprone-unsafe-functions): see above
   if (child != 0) return child;
   signals.apply_in_child();
   ::execvpe(arguments[0], arguments, environment);
@@ -78,8 +81,8 @@ core::Error describe(int error, const std::string& name) {
 
 core::Result<Command> Command::start(const Spec& spec, const core::Clock& clock) {
   if (spec.arguments.empty()) return core::fail(core::Errc::wrong_use, "no command to start: put one after --");
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return core::fail(core::Errc::io, fmt::format("cannot start a command: pipe: {}", std::strerror(errno)));
   const Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);

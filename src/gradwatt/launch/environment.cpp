@@ -35,7 +35,8 @@ void apply(Environment& environment, const EnvironmentChange& change) {
 
 Environment current_environment() {
   Environment variables;
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) variables.emplace_back(*entry);
+  for (const char* const* entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    variables.emplace_back(*entry);
   return variables;
 }
 

@@ -84,10 +84,10 @@ int run(const Arguments& arguments) {
   Supervisor::Options options;
   options.grace = std::chrono::milliseconds(std::stoi(arguments.grace_ms));
   options.on_event = [&](std::string_view kind, const std::string& text) {
-    events << kind << ": " << text << std::endl;
+    events << kind << ": " << text << '\n' << std::flush;
   };
   Supervisor supervisor(*command, inbox, sentinel ? &*sentinel : nullptr, clock, options);
-  events << "started " << command->pid() << std::endl;
+  events << "started " << command->pid() << '\n' << std::flush;
   const auto outcome = supervisor.wait();
   if (membership) membership->command_ended(outcome.exit_status, outcome.ended);
   const auto part = membership ? part_of(*membership, clock) : std::string();

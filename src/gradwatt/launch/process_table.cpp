@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "gradwatt/core/text.hpp"
 
@@ -55,7 +56,7 @@ std::vector<pid_t> tree_of(const ProcessTable& processes, std::span<const pid_t>
   std::ranges::for_each(roots, add);
   for (std::size_t i = 0; i < tree.size(); ++i) {
     const auto [first, last] = children.equal_range(tree[i]);
-    for (auto it = first; it != last; ++it) add(it->second);
+    for (const auto& [parent, child] : std::ranges::subrange(first, last)) add(child);
   }
   return tree;
 }

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <ctime>
 #include <span>
+#include <string_view>
 
 #include "gradwatt/core/text.hpp"
 
@@ -19,7 +21,7 @@ namespace gradwatt::launch {
 namespace {
 
 // Not gradwatt's own name: `pkill gradwatt` means gradwatt, and must not look like a signal to the group.
-constexpr char kName[] = "signal-sentinel";
+constexpr std::string_view kName = "signal-sentinel";
 
 /// Where this process keeps its command line; empty when the kernel does not say.
 std::span<char> command_line_area() {
@@ -30,6 +32,7 @@ std::span<char> command_line_area() {
   if (fields.size() <= kArgEnd) return {};
   const auto begin = core::parse_int(fields[kArgStart]), end = core::parse_int(fields[kArgEnd]);
   if (!begin || !end || *begin == 0 || *end <= *begin) return {};
+  // An address of our own that the kernel names. NOLINTNEXTLINE(performance-no-int-to-ptr)
   return {reinterpret_cast<char*>(*begin), static_cast<std::size_t>(*end - *begin)};
 }
 
@@ -46,8 +49,8 @@ void close_all_but(int kept) {
   ::sigfillset(&all);
   ::sigprocmask(SIG_SETMASK, &all, nullptr);
   close_all_but(orders);
-  ::prctl(PR_SET_NAME, kName, 0, 0, 0);
-  for (std::size_t i = 0; i < command_line.size(); ++i) command_line[i] = i + 1 < sizeof kName ? kName[i] : '\0';
+  ::prctl(PR_SET_NAME, kName.data(), 0, 0, 0);
+  for (std::size_t i = 0; i < command_line.size(); ++i) command_line[i] = i < kName.size() ? kName[i] : '\0';
   for (char order = 0;;) {
     const auto got = ::read(orders, &order, 1);
     if (got < 0 && errno == EINTR) continue;
@@ -61,8 +64,8 @@ void close_all_but(int kept) {
 }  // namespace
 
 core::Result<Sentinel> Sentinel::start() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0)
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return core::fail(core::Errc::io, fmt::format("cannot watch signals: pipe: {}", std::strerror(errno)));
   const Descriptor reading(ends[0]);
   Descriptor writing(ends[1]);

@@ -10,7 +10,7 @@ namespace gradwatt::launch {
 
 struct SignalState {
   sigset_t mask{};            ///< of the calling thread
-  std::bitset<65> ignored{};  ///< by signal number; every other signal has its default action in a new program
+  std::bitset<65> ignored;    ///< by signal number; every other signal has its default action in a new program
 
   /// Take it early in main, before anything blocks or ignores a signal.
   [[nodiscard]] static SignalState current();

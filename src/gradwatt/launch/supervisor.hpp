@@ -64,7 +64,7 @@ class Supervisor {
  private:
   struct Pending {
     ReceivedSignal signal;
-    bool resume;  ///< SIGCONT: only for a CMD that is stopped
+    bool resume = false;  ///< SIGCONT: only for a CMD that is stopped
   };
   void reap();
   void on_signal(const ReceivedSignal& signal);

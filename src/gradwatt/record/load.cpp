@@ -61,7 +61,7 @@ core::Result<void> copy_with_log(const fs::path& file, const fs::path& to) {
   const fs::path wal = file.string() + "-wal";
   for (int attempt = 0; attempt < 20; ++attempt) {
     const auto before = salts(wal);
-    if (auto done = copy_one(file, to); !done) return done;
+    if (const auto done = copy_one(file, to); !done) return done;
     std::error_code ignored;
     if (!fs::exists(wal, ignored)) return {};  // closed meanwhile: the file alone is whole
     if (auto done = copy_one(wal, to.string() + "-wal"); !done) continue;

@@ -130,7 +130,7 @@ class Writer::Impl {
 
   void take(SteadyClock::time_point deadline) {
     auto items = queue_.take_all(deadline);
-    std::move(items.begin(), items.end(), std::back_inserter(pending_));
+    std::ranges::move(items, std::back_inserter(pending_));
   }
 
   /// One transaction with everything pending. On failure it stays pending for the next try.

@@ -25,9 +25,9 @@ std::string index_cell(const record::Device& device) {
 
 struct Figures {
   std::optional<double> energy_j, power_avg_w, share;
-  record::How how;
-  record::Where where;
-  double coverage;
+  record::How how{};
+  record::Where where{};
+  double coverage = 0;
   std::optional<double> low_j, high_j, estimated_j;
   const std::string& why_not;
 };

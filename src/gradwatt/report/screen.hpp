@@ -46,7 +46,7 @@ class Screen {
   [[nodiscard]] std::string text() const { return text_; }
 
  private:
-  void put(std::string_view text, Style style);
+  void put(std::string_view raw, Style style);
   Options options_;
   std::string text_;
 };

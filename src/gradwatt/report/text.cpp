@@ -27,7 +27,7 @@ constexpr double kNotableSwing = 0.3;
 /// Pieces of one line; each stays whole when the line is broken.
 class Pieces {
  public:
-  void add(std::string piece) { pieces_.push_back(unbroken(piece)); }
+  void add(const std::string& piece) { pieces_.push_back(unbroken(piece)); }
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
   [[nodiscard]] std::size_t size() const { return pieces_.size(); }
   [[nodiscard]] std::string text() const { return fmt::format("{}", fmt::join(pieces_, kDot)); }

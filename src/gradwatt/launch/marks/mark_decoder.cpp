@@ -15,8 +15,10 @@ namespace {
 
 constexpr std::size_t kMostOpenTexts = 64;  // a text whose other parts were overrun must not stay for ever
 
+/// No time and no count is negative: not the unknown one, and not what a job's mistake made.
 std::optional<std::int64_t> known(std::int64_t value) {
-  return value != GRADWATT_MARKS_UNKNOWN ? std::optional(value) : std::nullopt;
+  static_assert(GRADWATT_MARKS_UNKNOWN < 0);
+  return value >= 0 ? std::optional(value) : std::nullopt;
 }
 
 std::int32_t rank_of(const gradwatt_marks_slot& slot, const RingIdentity& ring) {
@@ -32,7 +34,7 @@ std::optional<record::Mark> span_mark(const gradwatt_marks_slot& slot, const Rin
   mark.end_ns = span.end_ns;
   mark.samples = known(span.samples);
   mark.clock = slot.phase_clock == 1 ? record::PhaseClock::device_events : record::PhaseClock::host;
-  if (mark.end_ns < mark.begin_ns) return std::nullopt;
+  if (mark.begin_ns < 0 || mark.end_ns < mark.begin_ns) return std::nullopt;
   if (slot.kind == GRADWATT_MARKS_REGION) {
     mark.kind = record::MarkKind::region;
     mark.name.assign(span.detail.name, strnlen(span.detail.name, GRADWATT_MARKS_NAME_BYTES));
@@ -69,7 +71,7 @@ std::optional<record::Fact> parse_fact(std::string_view text) {
 
 }  // namespace
 
-void Batch::append(Batch&& other) {
+void Batch::append(Batch other) {
   std::ranges::move(other.marks, std::back_inserter(marks));
   std::ranges::move(other.facts, std::back_inserter(facts));
   overruns += other.overruns;
@@ -111,7 +113,7 @@ void MarkDecoder::decode_text(const gradwatt_marks_slot& slot, const RingIdentit
   const auto* known_fact = record::find_fact(fact->name);
   fact->subject = subject_of(known_fact != nullptr ? known_fact->subject : "process", rank_of(slot, ring), ring.pid);
   if (known_fact != nullptr) fact->unit = known_fact->unit;
-  fact->time_ns = text.time_ns;
+  fact->time_ns = known(text.time_ns);
   fact->source = fmt::format("{} of process {}", ring.writer == "python" ? "agent" : "marks", ring.pid);
   into.facts.push_back(std::move(*fact));
 }

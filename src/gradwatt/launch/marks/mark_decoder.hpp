@@ -28,7 +28,7 @@ struct Batch {
   std::uint64_t torn = 0;       ///< slots whose writer never finished them
   std::uint64_t malformed = 0;  ///< whole slots that make no sense: unknown kind, text without a name
 
-  void append(Batch&& other);
+  void append(Batch other);
   [[nodiscard]] bool empty() const { return marks.empty() && facts.empty(); }
 };
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* C reads this too: NOLINTBEGIN(modernize-*,cppcoreguidelines-*) */
 #define GRADWATT_MARKS_MAGIC "GWMARKS\n"
 #define GRADWATT_MARKS_UNKNOWN INT64_MIN
 
@@ -81,6 +82,7 @@ typedef struct gradwatt_marks_slot {
   } content;
   uint64_t last;
 } gradwatt_marks_slot;
+/* NOLINTEND(modernize-*,cppcoreguidelines-*) */
 
 #ifdef __cplusplus
 #define GRADWATT_MARKS_ASSERT static_assert

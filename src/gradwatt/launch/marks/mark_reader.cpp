@@ -123,7 +123,13 @@ std::size_t RingReader::take_chunk(Batch& into) {
   const auto wanted = static_cast<std::size_t>(std::clamp<std::int64_t>(backlog, 1, kChunk));
   const auto count = std::min<std::size_t>(wanted, capacity_ - (next_ & (capacity_ - 1)));
   if (!load(slots_, count)) return 0;
-  if (compare(slots_[0].last, next_) > 0) {
+  if (const auto ahead = compare(slots_[0].last, next_); ahead > 0) {
+    // The writer comes round by whole rounds. Anything else is no number of this slot: a job wrote over its ring.
+    if (ahead % capacity_ != 0) {
+      ++next_;
+      ++into.malformed;
+      return 1;
+    }
     next_ = slots_[0].last - capacity_;
     into.overruns += next_ - from;
     return next_ - from;

@@ -96,6 +96,26 @@ TEST_F(RingReaderTest, ASlotThatIsBeingOverwrittenIsLostAndNotMixed) {
   EXPECT_EQ(batch.overruns, 1);
 }
 
+TEST_F(RingReaderTest, ASequenceThatTheSlotCannotHaveIsCountedAndPassedOver) {
+  write_steps(2);
+  marks_->slots[0].last = 5;  // mark 4 goes to slot 4: something of the job wrote here
+  const auto batch = reader_->poll();
+  EXPECT_EQ(batch.malformed, 1);
+  EXPECT_EQ(batch.overruns, 0);
+  ASSERT_EQ(batch.marks.size(), 1);
+  EXPECT_EQ(batch.marks[0].number, 1);
+}
+
+TEST_F(RingReaderTest, TimesAndCountsThatCannotBeAreNotTaken) {
+  gradwatt_step(marks_, INT64_MIN, 5, 1, nullptr);
+  gradwatt_step(marks_, -7, 5, 1, nullptr);
+  gradwatt_step(marks_, 3, 5, -32, nullptr);
+  const auto batch = reader_->poll();
+  EXPECT_EQ(batch.malformed, 2);
+  ASSERT_EQ(batch.marks.size(), 1);
+  EXPECT_EQ(batch.marks[0].samples, std::nullopt);
+}
+
 TEST_F(RingReaderTest, MarksOfAnUnorderedWriterWaitOnePoll) {
   marks_->header->flags = GRADWATT_MARKS_FLAG_UNORDERED;
   reader_.emplace(RingReader::open(folder_.files().at(0)).value());

@@ -25,6 +25,7 @@
 
 #include "gradwatt/launch/marks/mark_layout.h"
 
+/* C reads this too: NOLINTBEGIN(modernize-*,cppcoreguidelines-*) */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -289,4 +290,5 @@ static inline void gradwatt_marks_answer(gradwatt_marks* marks, uint32_t id, uin
 }
 #endif
 
+/* NOLINTEND(modernize-*,cppcoreguidelines-*) */
 #endif
