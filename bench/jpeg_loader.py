@@ -100,7 +100,7 @@ def main():
             first = (our_epoch, their_epoch) if i % 2 == 0 else (their_epoch, our_epoch)
             result = {epoch: epoch() for epoch in first}
             pairs.append((result[our_epoch], result[their_epoch]))
-        ours.stdin.close()
+        ours.terminate()  # closing its input is not enough: PyTorch's workers hold a copy of the pipe
         ours.wait()
     logs = [math.log(b / a) for a, b in pairs]
     half = T_QUANTILE.get(len(logs) - 1, 2.3) * statistics.stdev(logs) / math.sqrt(len(logs))

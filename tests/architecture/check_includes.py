@@ -12,7 +12,7 @@ import sys
 LIBRARIES = {
     "sqlite3.h": "SQLite", "fmt/": "fmt", "tl/expected": "expected", "toml++/": "toml++", "nlohmann/": "nlohmann-json",
     "CLI/": "CLI11", "simdjson": "simdjson", "pugixml": "XML", "zlib.h": "zlib", "hdf5": "HDF5", "H5": "HDF5",
-    "Eigen/": "Eigen", "torch/": "LibTorch", "ATen/": "LibTorch", "c10/": "LibTorch", "turbojpeg.h": "libjpeg-turbo", "netcdf": "netCDF", "mpi.h": "MPI", "simgrid/": "SimGrid",
+    "Eigen/": "Eigen", "torch/": "LibTorch", "ATen/": "LibTorch", "c10/": "LibTorch", "jpeglib.h": "libjpeg-turbo", "netcdf": "netCDF", "mpi.h": "MPI", "simgrid/": "SimGrid",
     "httplib": "HTTP",
 }
 EVERYWHERE = {"fmt", "expected"}

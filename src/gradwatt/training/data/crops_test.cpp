@@ -21,8 +21,9 @@ TEST(RandomCrop, StaysInsideTheImageAndItsLimits) {
     ASSERT_NEAR(box.width / box.height, 1.0, 0.35);
     area += box.width * box.height / (image.width * image.height);
   }
-  // Uniform between 0.08 and 1 would be 0.54; large crops are refused more often when they do not fit.
-  EXPECT_NEAR(area / kDraws, 0.5, 0.05);
+  // Large crops are refused more often, because they do not fit: torchvision's choice has this mean for this size
+  // (20 000 draws, 0.436).
+  EXPECT_NEAR(area / kDraws, 0.436, 0.006);
 }
 
 TEST(RandomCrop, TakesTheCentreOfAnImageThatNoCropFits) {

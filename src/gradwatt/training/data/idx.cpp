@@ -19,8 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint8_t kUnsignedByte = 0x08;  // element type in the third byte of the magic number
-/// No data set in this format is larger; a damaged size must not ask for all memory.
+/// No data set in this format is larger.
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30U;
+constexpr std::size_t kPieceBytes = std::size_t{64} << 20U;
 
 struct CloseGz {
   void operator()(gzFile_s* file) const { gzclose(file); }
@@ -32,11 +33,10 @@ class GzReader {
   explicit GzReader(fs::path path) : path_(std::move(path)), file_(gzopen(path_.c_str(), "rb")) {}
   [[nodiscard]] bool is_open() const { return file_ != nullptr; }
 
+  /// Fills all of `target`, at most kPieceBytes: gzread counts in int.
   core::Result<void> read(std::span<std::uint8_t> target) {
-    constexpr std::size_t kPiece = std::size_t{1} << 30U;  // gzread counts in int
     for (std::size_t have = 0; have < target.size();) {
-      const auto got =
-          gzread(file_.get(), target.data() + have, static_cast<unsigned>(std::min(kPiece, target.size() - have)));
+      const auto got = gzread(file_.get(), target.data() + have, static_cast<unsigned>(target.size() - have));
       if (got <= 0) return core::fail(core::Errc::unusable_input, reason());
       have += static_cast<std::size_t>(got);
     }
@@ -94,8 +94,14 @@ core::Result<IdxArray> read_idx(const fs::path& path) {
     }
     size *= length;
   }
-  IdxArray array{std::move(*dimensions), std::vector<std::uint8_t>(size)};
-  if (auto read = reader.read(array.bytes); !read) return core::fail(std::move(read.error()));
+  IdxArray array{std::move(*dimensions), {}};
+  // In pieces: a damaged size must not cost memory that the file cannot fill.
+  for (std::size_t have = 0; have < size; have = array.bytes.size()) {
+    array.bytes.resize(std::min(size, have + kPieceBytes));
+    if (auto read = reader.read(std::span(array.bytes).subspan(have)); !read) {
+      return core::fail(std::move(read.error()));
+    }
+  }
   return array;
 }
 
@@ -107,7 +113,7 @@ core::Result<LabelledImages> read_idx_images(const fs::path& folder, const std::
   auto labels = read_idx(labels_path);
   if (!labels) return core::fail(std::move(labels.error()));
   const auto& size = images->dimensions;
-  if (size.size() != 3 || labels->dimensions.size() != 1 || size[0] != labels->dimensions[0] || size[0] == 0) {
+  if (size.size() != 3 || labels->dimensions.size() != 1 || size[0] != labels->dimensions[0] || images->bytes.empty()) {
     return core::fail(core::Errc::unusable_input,
                       fmt::format("{} and {} do not belong together: number of images and labels differ",
                                   images_path.string(), labels_path.string()));

@@ -72,6 +72,24 @@ TEST_F(IdxTest, RefusesAnotherFormat) {
   EXPECT_THAT(error("nowhere"), HasSubstr("nowhere"));
 }
 
+TEST_F(IdxTest, ComesBackFromAnyDamage) {
+  write_gz(tree_.path("good.gz"), header({40, 5, 5}) + std::string(1000, 'x') + "0123456789");
+  std::ifstream stream(tree_.path("good.gz"), std::ios::binary);
+  const std::string good{std::istreambuf_iterator<char>(stream), {}};
+  const auto plain = header({4, 5, 5}) + std::string(100, 'x');
+  for (const auto& whole : {good, plain}) {
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+      auto damaged = whole;
+      damaged[at] = static_cast<char>(~damaged[at]);
+      tree_.bytes("damaged", damaged);
+      const auto array = read_idx(tree_.path("damaged"));
+      if (!array) {
+        EXPECT_THAT(array.error().message, HasSubstr("damaged"));  // the file's name
+      }
+    }
+  }
+}
+
 TEST_F(IdxTest, RefusesLabelsOfOtherImages) {
   tree_.bytes("train-images-idx3-ubyte", header({2, 1, 1}) + "ab");
   tree_.bytes("train-labels-idx1-ubyte", header({3}) + "abc");

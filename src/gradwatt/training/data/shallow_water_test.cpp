@@ -59,7 +59,7 @@ TEST(ShallowWater, CarriesGravityWavesAtTheSquareRootOfGravityTimesDepth) {
     behind += (h[128 + i] - 1000) * std::sin(kWave * cell) / 64;
   }
   const double moved = std::atan2(behind, in_phase) / (2 * kPi) + 1.0;
-  EXPECT_NEAR(moved, 0.75, 0.005);
+  EXPECT_NEAR(moved, 0.75, 0.001);
   EXPECT_NEAR(std::hypot(in_phase, behind), 1.0, 0.02);
 }
 
