@@ -81,6 +81,7 @@ TEST(AfnoTiny, OnlyTheFinalNormHasNoGradient) {
   for (const auto& item : model->named_parameters())
     if (!item.value().grad().defined()) unused.push_back(item.key());
   EXPECT_THAT(unused, ElementsAre("norm.weight", "norm.bias"));
+  EXPECT_EQ(unused, model->unused_parameters());
 }
 
 TEST(AfnoTiny, ParametersStandInTheOrderOfTheReference) {
