@@ -22,6 +22,7 @@ namespace {
 constexpr std::string_view kMemberPrefix = "member-";
 constexpr auto kGatePause = std::chrono::milliseconds(2);
 constexpr int kGateTries = 500;  // one second: a job must not wait longer for another gradwatt
+constexpr int kRemoveTries = 10;
 constexpr int kJoinTries = 100;  // each lost to a leader that removed the folder at that moment
 constexpr auto kEndPause = std::chrono::milliseconds(50);
 
@@ -315,7 +316,9 @@ void Membership::leave() {
   const std::filesystem::path old = folder_.string() + fmt::format(".old-{}", ::getpid());
   std::error_code error;
   std::filesystem::rename(folder_, old, error);  // at once: who joins now finds none and makes a new one
-  if (!error) std::filesystem::remove_all(old, error);
+  if (error) return;
+  // Who opened the folder before it was renamed may still make its gate in it, once.
+  for (int i = 0; i < kRemoveTries && std::filesystem::exists(old, error); ++i) std::filesystem::remove_all(old, error);
 }
 
 Membership::~Membership() { leave(); }

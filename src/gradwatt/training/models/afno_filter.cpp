@@ -52,7 +52,7 @@ torch::Tensor AfnoFilter::forward(const torch::Tensor& input) const {
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const auto type = input.scalar_type();
   const auto x = type == at::kDouble ? input : input.to(at::kFloat);
-  const auto spectrum = at::fft_rfft2(x, c10::nullopt, {1, 2}, "ortho");
+  const auto spectrum = at::fft_rfft2(x, c10::OptionalIntArrayRef(), {1, 2}, "ortho");
   const auto mixed = modes_.scatter(mix(modes_.gather(spectrum)));
   const std::int64_t sides[] = {x.size(1), x.size(2)};
   return at::fft_irfft2(mixed, at::IntArrayRef(sides), {1, 2}, "ortho").add(x).to(type);

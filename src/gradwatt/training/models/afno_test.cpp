@@ -81,6 +81,7 @@ TEST(AfnoTiny, OnlyTheFinalNormHasNoGradient) {
   for (const auto& item : model->named_parameters())
     if (!item.value().grad().defined()) unused.push_back(item.key());
   EXPECT_THAT(unused, ElementsAre("norm.weight", "norm.bias"));
+  EXPECT_EQ(unused, model->unused_parameters());
 }
 
 TEST(AfnoTiny, ParametersStandInTheOrderOfTheReference) {
@@ -133,7 +134,7 @@ torch::Tensor spectrum_of_what_is_added(double fraction, bool corrected) {
   const auto filter = std::make_shared<AfnoFilter>(8, 2, modes_of(8, 16, fraction, corrected));
   fill_sines(filter->parameters(), 0.5);
   const auto input = sines({1, 8, 16, 8});
-  return at::fft_rfft2(filter->forward(input).sub(input).detach(), c10::nullopt, {1, 2}, "ortho");
+  return at::fft_rfft2(filter->forward(input).sub(input).detach(), c10::OptionalIntArrayRef(), {1, 2}, "ortho");
 }
 
 TEST(AfnoFilter, TouchesTheModesOfTheReference) {
@@ -182,7 +183,7 @@ TEST(ModeSelection, CountsWhatItKeeps) {
 }
 
 TEST(ModeSelection, ScatterPutsBackWhatGatherTook) {
-  const auto spectrum = at::fft_rfft2(sines({2, 7, 10, 3}), c10::nullopt, {1, 2}, "ortho");
+  const auto spectrum = at::fft_rfft2(sines({2, 7, 10, 3}), c10::OptionalIntArrayRef(), {1, 2}, "ortho");
   for (const bool corrected : {false, true})
     for (const double fraction : {0.3, 0.5, 0.75, 1.0}) {
       const auto modes = modes_of(7, 10, fraction, corrected);

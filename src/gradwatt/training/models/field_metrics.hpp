@@ -14,9 +14,9 @@ namespace gradwatt::training {
 /// The same for `rows` ≥ 3 evenly spaced rows from pole to pole, both included: φ = 90° − 180° j / (rows − 1).
 [[nodiscard]] torch::Tensor latitude_weights(std::int64_t rows);
 
-/// batch × channels: √ of the weighted mean square error of each sample and channel. Fields: batch × channels × rows ×
-/// columns; `weights`: rows. The result over samples is the mean of these; in units of the data where `channel_std`
-/// multiplies what was normalised.
+/// batch × channels: √ of the weighted mean square error of each sample and channel, in the data's unit (times the
+/// channel's standard deviation where the fields are normalised). Fields: batch × channels × rows × columns; `weights`:
+/// rows. The figure of many samples is the mean of these.
 [[nodiscard]] torch::Tensor weighted_rmse(const torch::Tensor& prediction, const torch::Tensor& target,
                                           const torch::Tensor& weights);
 
