@@ -40,16 +40,10 @@ void check(const training::SafetensorsHeader& header, std::uint64_t data_bytes) 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-<<<<<<< HEAD
   // A control character in front, which no header begins with, is the size of the data behind it.
   const bool told = size > 0 && data[0] < 0x20;
   const std::uint64_t data_bytes = told ? data[0] : 16;
   const std::string_view json(reinterpret_cast<const char*>(data) + (told ? 1 : 0), size - (told ? 1 : 0));
-=======
-  if (size == 0) return 0;
-  const std::string_view json(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::uint64_t data_bytes = data[0] & 0x30U;  // 0, 16 (what the seeds have), 32 or 48
->>>>>>> models
   const auto header = training::parse_safetensors_header(json, data_bytes);
   if (header) {
     check(*header, data_bytes);
