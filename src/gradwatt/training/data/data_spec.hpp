@@ -33,7 +33,7 @@ struct DataSpec {
   std::size_t examples = 1024;
   std::int64_t channels = 3, classes = 10;
   int rows = 64, columns = 128;   ///< of fields
-  int flows = 8, snapshots = 60;  ///< shallow-water
+  int flows = 8, snapshots = 60;  ///< shallow-water; evaluation makes a quarter of the flows, others
   // Fields
   int steps = 1;                                 ///< fields in a target
   std::vector<std::size_t> field_channels = {};  ///< era5; empty: all
