@@ -131,7 +131,7 @@ class TorchvisionTest(unittest.TestCase):
         done = self.probe("resnet50")
         self.assertEqual(done.returncode, 3)
         self.assertIn("missing layer1.0.conv3.weight", done.stderr)
-        self.assertIn("fc.weight [1000, 512] for [1000, 2048]", done.stderr)
+        self.assertIn("layer1.0.conv1.weight [64, 64, 3, 3] for [64, 64, 1, 1]", done.stderr)
 
 
 if __name__ == "__main__":
