@@ -118,7 +118,7 @@ def relative_l2(prediction, target):
 MODELS = {
     "resnet18": (lambda: ResNet([64, 128, 256, 512], 2, True, 3), (3, 32, 32), 10),
     "resnet8": (lambda: ResNet([16, 32, 64], 1, False, 3), (3, 32, 32), 10),
-    "afno-tiny": (lambda: Afno(64, 128, 8, 3, 64, 4, 4), (3, 64, 128), 0),
+    "afno-tiny": (lambda: Afno(72, 144, 8, 2, 64, 4, 4), (2, 72, 144), 0),
 }
 
 

@@ -43,11 +43,10 @@ def free_port():
 def run_ours(build, case, ranks, steps, folder):
     times = folder / "times.csv"
     images = case["model"].startswith("resnet")
-    shape = ["data.channels=3", "data.image_size=32"] if images else \
-        ["data.channels=3", "data.rows=64", "data.columns=128"]
+    shape = ["data.channels=3", "data.image_size=32", "data.examples=2048"] if images else []
     settings = [f"model.name={case['model']}", f"batch.local={case['batch']}",
-                "data.kind=" + ("free" if images else "synthetic-fields"), *shape, *case["settings"],
-                "data.examples=2048", "run.evaluate_every_epochs=0", "run.epochs=1000", f"run.steps={steps + 4}", "run.threads=1",
+                "data.kind=" + ("free" if images else "winds"), *shape, *case["settings"],
+                "run.evaluate_every_epochs=0", "run.epochs=1000", f"run.steps={steps + 4}", "run.threads=1",
                 "loader.workers=1", "optimizer.weight_decay=1e-4", "schedule.rate=0.01",
                 f"run.precision={case.get('precision', 'fp32')}",
                 f"run.channels_last={'true' if case.get('channels_last') else 'false'}"]
@@ -57,7 +56,7 @@ def run_ours(build, case, ranks, steps, folder):
                str(build / "bin/gradwatt-train"), str(recipe), "--quiet", "--step-times", str(times)]
     for setting in settings:
         command += ["--set", setting]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     rows = list(csv.DictReader(times.open()))[4:]
     return (statistics.median(int(r["step_ns"]) for r in rows) * 1e-9,
             statistics.median(int(r["comm_exposed_ns"]) for r in rows) * 1e-9)

@@ -1,4 +1,5 @@
-// The trainer: one process a rank. `gradwatt train` starts it, measured; under mpirun or srun it is started once a rank.
+// The trainer: one process a rank. `gradwatt train` starts it, measured; under mpirun or srun it is started once a
+// rank.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -60,7 +61,7 @@ int train(const Request& request, const training::Recipe& recipe) {
   auto trainer = training::Trainer::create(recipe, **ranks, how);
   if (!trainer && (*ranks)->size() == 1) return complain(trainer.error());
   if (!trainer) (*ranks)->fail(trainer.error().message);
-  if (first) app::print_plan(recipe, (*ranks)->size());
+  if (first && !request.quiet) app::print_plan(recipe, (*ranks)->size());
   auto outcome = (*trainer)->run();
   line.end();
   if (!outcome && (*ranks)->size() == 1) {
@@ -80,7 +81,8 @@ int main(int argc, char** argv) {
   Request request;
   CLI::App app{"Trains a neural network data-parallel, one process a rank.", "gradwatt train"};
   app.add_option("RECIPE", request.recipe, "TOML file that says what to train and how (examples/recipes)");
-  app.add_option("--set", request.settings, "table.key=value, in place of what the recipe says")->allow_extra_args(false);
+  app.add_option("--set", request.settings, "table.key=value, in place of what the recipe says")
+      ->allow_extra_args(false);
   app.add_option("--describe", request.describe, "print layers, parameters and operations of a model, then end");
   app.add_flag("--settings", request.list_settings, "list all settings of a recipe, then end");
   app.add_flag("--resume", request.resume, "go on from checkpoint.file if it is there");
@@ -99,7 +101,8 @@ int main(int argc, char** argv) {
     return done ? 0 : complain(done.error());
   }
   if (request.recipe.empty())
-    return complain({core::Errc::wrong_use, "no recipe given; `gradwatt train examples/recipes/fashion-quick.toml` is one"});
+    return complain(
+        {core::Errc::wrong_use, "no recipe given; `gradwatt train examples/recipes/fashion-quick.toml` is one"});
   const auto recipe = training::load_recipe(request.recipe, request.settings);
   return recipe ? train(request, *recipe) : complain(recipe.error());
 }

@@ -11,8 +11,8 @@ StepTimesFile::StepTimesFile(const std::string& path) {
 void StepTimesFile::add(const training::Progress& p) {
   if (!file_.is_open() || p.evaluated) return;
   const auto& t = p.times;
-  file_ << p.epoch << ',' << p.step << ',' << t.end_ns - t.begin_ns << ',' << t.data_wait_ns << ',' << t.forward_ns << ','
-        << t.backward_ns << ',' << t.exposed_ns << ',' << t.optimizer_ns << ',' << p.loss << '\n';
+  file_ << p.epoch << ',' << p.step << ',' << t.end_ns - t.begin_ns << ',' << t.data_wait_ns << ',' << t.forward_ns
+        << ',' << t.backward_ns << ',' << t.exposed_ns << ',' << t.optimizer_ns << ',' << p.loss << '\n';
 }
 
 }  // namespace gradwatt::app

@@ -45,8 +45,8 @@ core::Result<void> print_description(const std::string& model, std::span<const s
   spec = *complete;
   const auto lines = training::describe(spec);
   if (!lines) return core::fail(lines.error());
-  fmt::print("{} for {}x{}x{}\n\n{:<32} {:<22} {:>18} {:>14} {:>18}\n", model, spec.in_channels, spec.height, spec.width,
-             "layer", "kind", "output", "parameters", "MACs");
+  fmt::print("{} for {}x{}x{}\n\n{:<32} {:<22} {:>18} {:>14} {:>18}\n", model, spec.in_channels, spec.height,
+             spec.width, "layer", "kind", "output", "parameters", "MACs");
   std::int64_t parameters = 0, macs = 0;
   for (const auto& line : *lines) {
     fmt::print("{:<32} {:<22} {:>18} {:>14} {:>18}\n", line.name, line.kind, shape_text(line.output),
@@ -54,8 +54,8 @@ core::Result<void> print_description(const std::string& model, std::span<const s
     parameters += line.parameters;
     macs += line.macs;
   }
-  fmt::print("\n{} parameters ({} of gradients in fp32), {} multiply-accumulates a sample forward\n", grouped(parameters),
-             core::format_si(static_cast<double>(4 * parameters), "B"), grouped(macs));
+  fmt::print("\n{} parameters ({} of gradients in fp32), {} multiply-accumulates a sample forward\n",
+             grouped(parameters), core::format_si(static_cast<double>(4 * parameters), "B"), grouped(macs));
   return {};
 }
 

@@ -6,7 +6,8 @@
 namespace gradwatt::training {
 namespace {
 
-std::vector<std::size_t> bytes_of(const NamedTensors& parameters, const std::vector<std::vector<std::size_t>>& buckets) {
+std::vector<std::size_t> bytes_of(const NamedTensors& parameters,
+                                  const std::vector<std::vector<std::size_t>>& buckets) {
   std::vector<std::size_t> bytes;
   for (const auto& bucket : buckets) {
     std::size_t sum = 0;

@@ -40,7 +40,8 @@ template <class T>
 bool same_on_all_ranks(std::span<const T> values) {
   std::int64_t hash = 17;
   const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());  // NOLINT
-  for (std::size_t i = 0; i < values.size_bytes(); ++i) hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(hash) * 31U + bytes[i]);
+  for (std::size_t i = 0; i < values.size_bytes(); ++i)
+    hash = static_cast<std::int64_t>(static_cast<std::uint64_t>(hash) * 31U + bytes[i]);
   std::int64_t low = hash, high = hash;
   ranks->all_reduce(std::span(&low, 1), Sum::min);
   ranks->all_reduce(std::span(&high, 1), Sum::max);
@@ -56,12 +57,10 @@ struct Way {
   Averager::Options options;
   double tolerance;
 };
-const Way kWays[] = {{"shared memory", {Wire::fp32, true}, 1e-6},
-                     {"MPI", {Wire::fp32, false}, 1e-6},
-                     {"bf16 in shared memory", {Wire::bf16, true}, 0.03},
-                     {"bf16 over MPI", {Wire::bf16, false}, 0.03},
-                     {"fp16 in shared memory", {Wire::fp16, true}, 0.004},
-                     {"fp16 over MPI", {Wire::fp16, false}, 0.004}};
+const Way kWays[] = {
+    {"shared memory", {Wire::fp32, true}, 1e-6},          {"MPI", {Wire::fp32, false}, 1e-6},
+    {"bf16 in shared memory", {Wire::bf16, true}, 0.03},  {"bf16 over MPI", {Wire::bf16, false}, 0.03},
+    {"fp16 in shared memory", {Wire::fp16, true}, 0.004}, {"fp16 over MPI", {Wire::fp16, false}, 0.004}};
 
 TEST(Averager, TheMeanIsTheMeanAndBitwiseTheSameOnAllRanks) {
   for (const auto& way : kWays) {
@@ -123,8 +122,12 @@ struct Net {
   NamedTensors parameters;
   explicit Net(at::ScalarType type) {
     at::manual_seed(100 + static_cast<std::uint64_t>(ranks->rank()));  // rank 0's must win
-    for (const auto& [name, shape] : std::vector<std::pair<std::string, std::vector<std::int64_t>>>{
-             {"a.weight", {64, 32}}, {"a.bias", {64}}, {"b.weight", {128, 64}}, {"b.bias", {128}}, {"c.weight", {4, 128}}})
+    for (const auto& [name, shape] :
+         std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"a.weight", {64, 32}},
+                                                                        {"a.bias", {64}},
+                                                                        {"b.weight", {128, 64}},
+                                                                        {"b.bias", {128}},
+                                                                        {"c.weight", {4, 128}}})
       parameters.emplace_back(name, at::randn(shape, type).mul_(0.1).requires_grad_(true));
   }
   [[nodiscard]] torch::Tensor loss(const torch::Tensor& x) const {
@@ -203,7 +206,8 @@ TEST(GradientSync, ParametersBecomeThoseOfRankZero) {
   Net net(at::kFloat);
   auto sync = make_gradient_sync(*ranks, net.parameters, {}).value();
   for (const auto& [name, parameter] : net.parameters)
-    EXPECT_TRUE(same_on_all_ranks(std::span<const float>(parameter.data_ptr<float>(), static_cast<std::size_t>(parameter.numel()))));
+    EXPECT_TRUE(same_on_all_ranks(
+        std::span<const float>(parameter.data_ptr<float>(), static_cast<std::size_t>(parameter.numel()))));
 }
 
 TEST(GradientSync, RanksWithDifferentModelsAreRefusedByName) {

@@ -23,7 +23,8 @@ void declare(CLI::App& app, Typed& typed) {
   app.add_option("RECIPE", typed.recipe, "TOML file that says what to train and how (examples/recipes)");
   app.add_option("--set", typed.settings, "table.key=value, in place of what the recipe says; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--ranks", typed.ranks, "processes on this host, started with mpirun (under mpirun or srun: leave it out)");
+  app.add_option("--ranks", typed.ranks,
+                 "processes on this host, started with mpirun (under mpirun or srun: leave it out)");
   app.add_flag("--resume", typed.resume, "go on from the recipe's checkpoint file if it is there");
   app.add_option("--describe", typed.describe, "print layers, parameters and operations of a model");
   app.add_flag("--settings", typed.list_settings, "list all settings of a recipe");
@@ -41,7 +42,8 @@ core::Result<std::string> find_trainer() {
   if (!failed && ::access(trainer.c_str(), X_OK) == 0) return trainer.string();
   return core::fail(core::Errc::not_supported,
                     fmt::format("{} is not there; the trainer is built where LibTorch and MPI are installed "
-                                "(docs/building.md)", trainer.string()));
+                                "(docs/building.md)",
+                                trainer.string()));
 }
 
 std::vector<std::string> launcher(int ranks) {
@@ -77,8 +79,9 @@ core::Result<void> check(const Typed& typed) {
   if (typed.ranks < 1)
     return core::fail(core::Errc::wrong_use, fmt::format("train: --ranks wants at least 1, not {}", typed.ranks));
   if (typed.recipe.empty() && typed.describe.empty() && !typed.list_settings)
-    return core::fail(core::Errc::wrong_use, "train: no recipe given; write gradwatt train RECIPE.toml "
-                                             "(examples/recipes holds some)");
+    return core::fail(core::Errc::wrong_use,
+                      "train: no recipe given; write gradwatt train RECIPE.toml "
+                      "(examples/recipes holds some)");
   std::error_code ignored;
   if (!typed.recipe.empty() && !std::filesystem::is_regular_file(typed.recipe, ignored))
     return core::fail(core::Errc::not_found, fmt::format("train: there is no recipe {}", typed.recipe));

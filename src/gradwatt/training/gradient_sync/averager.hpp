@@ -22,14 +22,14 @@ namespace gradwatt::training {
 class Averager {
  public:
   struct Options {
-    Wire wire = Wire::fp32;    ///< of fp32 buffers; others travel as they are
-    bool shared_memory = true; ///< between ranks of one host; false: MPI as between hosts
+    Wire wire = Wire::fp32;     ///< of fp32 buffers; others travel as they are
+    bool shared_memory = true;  ///< between ranks of one host; false: MPI as between hosts
   };
   static core::Result<std::unique_ptr<Averager>> create(Communicator& ranks, Options options);
   ~Averager();
 
-  /// Averages `buffer` (flat, dense, fp32 or fp64; on a GPU it is staged through host memory) in place. The future holds
-  /// the buffer, or the error. All ranks give the same buffers in the same order.
+  /// Averages `buffer` (flat, dense, fp32 or fp64; on a GPU it is staged through host memory) in place. The future
+  /// holds the buffer, or the error. All ranks give the same buffers in the same order.
   c10::intrusive_ptr<c10::ivalue::Future> average(torch::Tensor buffer);
   /// The same in the caller's thread; nothing may be queued.
   void average_now(torch::Tensor buffer);

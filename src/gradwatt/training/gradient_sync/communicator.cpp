@@ -218,10 +218,13 @@ class Communicator::Impl {
 
   void look_after_peers() {
     for (const auto& peer : peers_) {
-      if (peer.rank == rank_ || peer.host != peers_[static_cast<std::size_t>(rank_)].host || !is_gone(peer.pid)) continue;
+      if (peer.rank == rank_ || peer.host != peers_[static_cast<std::size_t>(rank_)].host || !is_gone(peer.pid))
+        continue;
       hear_last_words();  // it may have said why
-      say(fmt::format("rank {}: stops because rank {} on {} (process {}) died without a word: killed, out of memory or "
-                      "crashed (see dmesg and the launcher's message)", rank_, peer.rank, peer.host, peer.pid));
+      say(
+          fmt::format("rank {}: stops because rank {} on {} (process {}) died without a word: killed, out of memory or "
+                      "crashed (see dmesg and the launcher's message)",
+                      rank_, peer.rank, peer.host, peer.pid));
       end_process();
     }
   }
@@ -250,9 +253,10 @@ core::Result<std::unique_ptr<Communicator>> Communicator::create(Options options
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &granted);
   if (granted < MPI_THREAD_MULTIPLE) {
     MPI_Finalize();
-    return core::fail(core::Errc::not_supported,
-                      "this MPI does not let several threads communicate (MPI_THREAD_MULTIPLE); use an Open MPI or MPICH "
-                      "that was built with threads");
+    return core::fail(
+        core::Errc::not_supported,
+        "this MPI does not let several threads communicate (MPI_THREAD_MULTIPLE); use an Open MPI or MPICH "
+        "that was built with threads");
   }
   return std::unique_ptr<Communicator>(new Communicator(std::make_unique<Impl>(std::move(options))));
 }

@@ -1,4 +1,5 @@
-// The ranks of one training: who they are, small collectives of the main thread, and what happens when one of them fails.
+// The ranks of one training: who they are, small collectives of the main thread, and what happens when one of them
+// fails.
 //
 // MPI runs with MPI_THREAD_MULTIPLE, because gradients are summed on a thread of their own. A rank alone works without
 // a launcher. When a rank fails, the others sit in a collective that never ends; so a watch thread listens for a last

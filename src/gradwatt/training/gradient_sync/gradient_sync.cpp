@@ -82,9 +82,11 @@ core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ran
   const auto layouts = ranks.all_gather(layout_of(parameters));
   for (std::size_t r = 1; r < layouts.size(); ++r)
     if (layouts[r] != layouts[0])
-      return core::fail(core::Errc::wrong_use,
-                        fmt::format("rank {} has another model than rank 0, from its parameter '{}' on; start all ranks "
-                                    "with the same recipe", r, first_difference(layouts[r], layouts[0])));
+      return core::fail(
+          core::Errc::wrong_use,
+          fmt::format("rank {} has another model than rank 0, from its parameter '{}' on; start all ranks "
+                      "with the same recipe",
+                      r, first_difference(layouts[r], layouts[0])));
   broadcast_tensors(ranks, parameters);
   auto averager = Averager::create(ranks, options.averager);
   if (!averager) return core::fail(averager.error());

@@ -1,7 +1,7 @@
 // How the ranks' gradients become one: the interface that every communication strategy has, and the synchronous ones.
 //
-// A step: begin_step() before the forward pass, before_backward() with its output, backward, finish(). Micro-steps of an
-// accumulation that do not communicate leave all three out.
+// A step: begin_step() before the forward pass, before_backward() with its output, backward, finish(). Micro-steps of
+// an accumulation that do not communicate leave all three out.
 #pragma once
 
 #include <torch/types.h>
@@ -17,7 +17,6 @@
 #include "gradwatt/training/named_tensors.hpp"
 
 namespace gradwatt::training {
-
 
 class GradientSync {
  public:
@@ -43,8 +42,8 @@ struct SyncOptions {
   Averager::Options averager;
 };
 
-/// `parameters`: those that get a gradient in every step, in registration order, the same on all ranks. Their values are
-/// made rank 0's. Errors: wrong_use when the ranks' parameters differ in name or shape.
+/// `parameters`: those that get a gradient in every step, in registration order, the same on all ranks. Their values
+/// are made rank 0's. Errors: wrong_use when the ranks' parameters differ in name or shape.
 [[nodiscard]] core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ranks,
                                                                              const NamedTensors& parameters,
                                                                              const SyncOptions& options);
@@ -58,6 +57,7 @@ void broadcast_tensors(Communicator& ranks, const NamedTensors& tensors);
 /// Indices of tensors by bucket: registration order reversed, a bucket closes when it reaches its limit, the first
 /// (which is ready first) has its own. One type a bucket.
 [[nodiscard]] std::vector<std::vector<std::size_t>> buckets_of(const NamedTensors& parameters,
-                                                               std::size_t first_bucket_bytes, std::size_t bucket_bytes);
+                                                               std::size_t first_bucket_bytes,
+                                                               std::size_t bucket_bytes);
 
 }  // namespace gradwatt::training

@@ -1,7 +1,7 @@
 #include "gradwatt/training/gradient_sync/reducer_sync.hpp"
 
-#include <torch/csrc/distributed/c10d/reducer.hpp>
 #include <torch/version.h>
+#include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include "gradwatt/training/gradient_sync/rank_group.hpp"
 
@@ -71,7 +71,8 @@ void ReducerSync::before_backward(const torch::Tensor& output) {
 
 void ReducerSync::finish() {
   // The backward pass returned when all buckets were averaged; from the last one given on, nothing else was left to do.
-  last_.exposed = std::max(core::Duration(0), core::Duration(std::chrono::steady_clock::now() - averager_->last_given()));
+  last_.exposed =
+      std::max(core::Duration(0), core::Duration(std::chrono::steady_clock::now() - averager_->last_given()));
   last_.busy = averager_->busy() - busy_before_;
 }
 

@@ -1,5 +1,5 @@
-// Gradients averaged while the backward pass goes on: c10d's Reducer finds out when a bucket is ready and hands it to the
-// Averager's thread.
+// Gradients averaged while the backward pass goes on: c10d's Reducer finds out when a bucket is ready and hands it to
+// the Averager's thread.
 #pragma once
 
 #include "gradwatt/training/gradient_sync/gradient_sync.hpp"

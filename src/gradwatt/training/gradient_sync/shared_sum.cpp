@@ -85,7 +85,9 @@ void SharedSum::run(std::span<Value> values, Value scale, Pack pack, Unpack unpa
     const std::size_t line = 64 / sizeof(Stored);
     const std::size_t slice = (piece.size() / ranks / line + 1) * line;
     const auto from = [&](std::size_t r) { return std::min(r * slice, piece.size()); };
-    const auto to = [&](std::size_t r) { return r + 1 == ranks ? piece.size() : std::min((r + 1) * slice, piece.size()); };
+    const auto to = [&](std::size_t r) {
+      return r + 1 == ranks ? piece.size() : std::min((r + 1) * slice, piece.size());
+    };
     for (std::size_t i = from(rank_); i < to(rank_); ++i) {
       Value sum = unpack(stored(0)[i]);
       for (std::size_t r = 1; r < ranks; ++r) sum += unpack(stored(r)[i]);
@@ -106,9 +108,11 @@ void SharedSum::sum(std::span<float> values, Wire wire, float scale) {
   // Divided before it is stored: sixteen ranks' sum may not fit fp16's range, their mean does.
   for (auto& value : values) value *= scale;
   if (wire == Wire::bf16)
-    run<float, std::uint16_t>(values, 1.0F, [](float v) { return to_bf16(v); }, [](auto v) { return from_bf16(v); });
+    run<float, std::uint16_t>(
+        values, 1.0F, [](float v) { return to_bf16(v); }, [](auto v) { return from_bf16(v); });
   else
-    run<float, std::uint16_t>(values, 1.0F, [](float v) { return to_fp16(v); }, [](auto v) { return from_fp16(v); });
+    run<float, std::uint16_t>(
+        values, 1.0F, [](float v) { return to_fp16(v); }, [](auto v) { return from_fp16(v); });
 }
 
 void SharedSum::sum(std::span<double> values, double scale) {

@@ -2,8 +2,8 @@
 //
 // A piece of the array at a time: each rank lays its values down, adds up one slice of the piece over all ranks, and
 // takes the finished slices of the others. Every element is added once, in rank order, by one rank: the result is
-// bitwise the same on all. Two sets of buffers alternate, so that a piece costs two meetings of the ranks and not three.
-// Who waits sleeps (futex): the core belongs to the computation.
+// bitwise the same on all. Two sets of buffers alternate, so that a piece costs two meetings of the ranks and not
+// three. Who waits sleeps (futex): the core belongs to the computation.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// One average a bucket after the whole backward pass: no overlap. For comparison, and where c10d's Reducer is not there.
+// One average a bucket after the whole backward pass: no overlap. For comparison, and where c10d's Reducer is not
+// there.
 #pragma once
 
 #include "gradwatt/training/gradient_sync/gradient_sync.hpp"

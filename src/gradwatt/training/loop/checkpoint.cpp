@@ -18,10 +18,12 @@ std::string exact(double value) { return fmt::format("{:a}", value); }
 void CheckpointFile::save(const Snapshot& snapshot) {
   wait();
   std::error_code ignored;
-  std::filesystem::create_directories(file_.parent_path(), ignored);  // what fails here fails again below, with a reason
+  std::filesystem::create_directories(file_.parent_path(),
+                                      ignored);  // what fails here fails again below, with a reason
   NamedTensors copies;
   for (const auto& [name, tensor] : snapshot.tensors)
-    copies.emplace_back(name, tensor.detach().to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true));
+    copies.emplace_back(name,
+                        tensor.detach().to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true));
   auto values = snapshot.values;
   values[kFormat] = kVersion;
   writing_ = std::async(std::launch::async, [file = file_, copies = std::move(copies), values = std::move(values)] {
@@ -46,7 +48,8 @@ core::Result<Snapshot> load_snapshot(const std::filesystem::path& file) {
   if (version == loaded->metadata.end() || version->second != kVersion)
     return core::fail(core::Errc::unusable_input,
                       fmt::format("{} holds tensors but is no checkpoint of this version of gradwatt train; weights "
-                                  "alone are read by model.weights", file.string()));
+                                  "alone are read by model.weights",
+                                  file.string()));
   return Snapshot{std::move(loaded->tensors), std::move(loaded->metadata)};
 }
 

@@ -1,8 +1,8 @@
 // The state of a training in one file: weights, batch-norm statistics, optimizer, random generator, place in the data,
 // schedule. A run that resumes from it on as many ranks is bitwise the run that never stopped.
 //
-// Only rank 0 writes. The state is copied at once and written by a thread of its own; the file is replaced atomically, so
-// that the last good one stays whatever happens.
+// Only rank 0 writes. The state is copied at once and written by a thread of its own; the file is replaced atomically,
+// so that the last good one stays whatever happens.
 #pragma once
 
 #include <filesystem>

@@ -37,8 +37,8 @@ class Forecast final : public Objective {
 
   Metrics metrics(const std::vector<double>& sums) const override {
     const double n = sums[6];
-    return {{"rmse", sums[0] / n},           {"rmse_persistence", sums[1] / n}, {"rmse_climatology", sums[2] / n},
-            {"acc", sums[3] / n},            {"acc_persistence", sums[4] / n},  {"loss", sums[5] / n},
+    return {{"rmse", sums[0] / n}, {"rmse_persistence", sums[1] / n}, {"rmse_climatology", sums[2] / n},
+            {"acc", sums[3] / n},  {"acc_persistence", sums[4] / n},  {"loss", sums[5] / n},
             {"examples", n}};
   }
   std::size_t sums() const override { return 7; }

@@ -101,7 +101,8 @@ constexpr std::array<std::pair<std::string_view, Wire>, 3> kWires{
 constexpr std::array<std::pair<std::string_view, BadExample>, 2> kBadExamples{
     {{"stop", BadExample::stop}, {"substitute", BadExample::substitute}}};
 
-#define GRADWATT_AT(member) [](Recipe & r) -> auto& { return r.member; }  // NOLINT: a lambda a row would hide the table
+#define GRADWATT_AT(member) \
+  [](Recipe & r) -> auto& { return r.member; }  // NOLINT: a lambda a row would hide the table
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> table{
@@ -124,7 +125,8 @@ const std::vector<Row>& rows() {
       {"model.kept_modes", "share of the frequencies that pass the filter",
        number_at(GRADWATT_AT(model.kept_modes), 0, 1)},
       {"model.corrected_modes", "keep the low frequencies of both axes", flag_at(GRADWATT_AT(model.corrected_modes))},
-      {"data.kind", "images, cifar10, fashion-mnist, idx, winds, era5, shallow-water, synthetic, synthetic-fields, free",
+      {"data.kind",
+       "images, cifar10, fashion-mnist, idx, winds, era5, shallow-water, synthetic, synthetic-fields, free",
        text_at(GRADWATT_AT(data.kind))},
       {"data.path", "folder or file; empty: where the Debian package of the kind puts it",
        text_at(GRADWATT_AT(data.path))},
@@ -200,7 +202,8 @@ const std::vector<Row>& rows() {
       {"sync.first_bucket_bytes", "the same for the first piece", count_at(GRADWATT_AT(sync.first_bucket_bytes), 1)},
       {"sync.wire", "type in which gradients travel: fp32, bf16, fp16",
        choice_at(GRADWATT_AT(sync.averager.wire), kWires)},
-      {"sync.shared_memory", "between ranks of one host; false: MPI", flag_at(GRADWATT_AT(sync.averager.shared_memory))},
+      {"sync.shared_memory", "between ranks of one host; false: MPI",
+       flag_at(GRADWATT_AT(sync.averager.shared_memory))},
       {"run.epochs", "", count(&Recipe::epochs, 1)},
       {"run.steps", "end after so many updates; 0: do not", count(&Recipe::steps, 0)},
       {"run.evaluate_every_epochs", "0: never", count(&Recipe::evaluate_every_epochs, 0)},
@@ -239,10 +242,9 @@ core::Result<void> apply(const Claim& claim, Recipe& recipe) {
                                                          claim.key, claim.text, *allowed));
   }
   const auto nearest = core::nearest(claim.key, names);
-  return core::fail(core::Errc::wrong_use,
-                    fmt::format("{}: there is no setting '{}'{}", claim.where, claim.key,
-                                nearest ? fmt::format("; did you mean '{}'?", *nearest)
-                                        : "; `gradwatt train --settings` lists all"));
+  return core::fail(core::Errc::wrong_use, fmt::format("{}: there is no setting '{}'{}", claim.where, claim.key,
+                                                       nearest ? fmt::format("; did you mean '{}'?", *nearest)
+                                                               : "; `gradwatt train --settings` lists all"));
 }
 
 std::string text_of(const toml::node& node) {
@@ -284,7 +286,8 @@ std::vector<RecipeKey> recipe_keys() {
   return keys;
 }
 
-core::Result<Recipe> parse_recipe(std::string_view text, std::string_view where, std::span<const std::string> settings) {
+core::Result<Recipe> parse_recipe(std::string_view text, std::string_view where,
+                                  std::span<const std::string> settings) {
   std::vector<Claim> claims;
   try {
     collect(toml::parse(text, where), "", where, claims);

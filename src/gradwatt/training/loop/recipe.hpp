@@ -1,5 +1,5 @@
-// A training as the user writes it down: a TOML file in tables, each value also by `--set table.key=value`. The table in
-// recipe.cpp is the list of keys; its help, the checks and the error texts come from it.
+// A training as the user writes it down: a TOML file in tables, each value also by `--set table.key=value`. The table
+// in recipe.cpp is the list of keys; its help, the checks and the error texts come from it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct Recipe {
   std::string name;
   ModelSpec model;
   std::string weights;  ///< safetensors file to begin with; empty: initialised from the seed
-  DataSpec data;  ///< of both splits
+  DataSpec data;        ///< of both splits
   LoaderSettings loader;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
@@ -43,21 +43,22 @@ struct Recipe {
   double label_smoothing = 0;
 
   std::int64_t epochs = 1;
-  std::int64_t steps = 0;  ///< ends earlier after so many updates; 0: does not
+  std::int64_t steps = 0;                  ///< ends earlier after so many updates; 0: does not
   std::int64_t evaluate_every_epochs = 1;  ///< 0: never
   std::uint64_t seed = 1;
-  std::int64_t threads = 0;  ///< of each rank's operations; 0: cores of the host / its ranks
+  std::int64_t threads = 0;   ///< of each rank's operations; 0: cores of the host / its ranks
   bool verify_ranks = false;  ///< compares the parameters of all ranks bitwise after every step
 
-  std::filesystem::path checkpoint;         ///< file; empty: none is kept
+  std::filesystem::path checkpoint;  ///< file; empty: none is kept
   std::int64_t checkpoint_every_epochs = 1;
   std::int64_t checkpoint_every_steps = 0;  ///< 0: only at epoch ends
   bool stop_on_checkpoint_error = true;
 };
 
-/// Reads a recipe and applies `settings` ("table.key=value"), in this order. Errors: not_found, unusable_input with file
-/// and line, wrong_use for an unknown key (with the nearest one) or a value that makes no sense.
-[[nodiscard]] core::Result<Recipe> load_recipe(const std::filesystem::path& file, std::span<const std::string> settings);
+/// Reads a recipe and applies `settings` ("table.key=value"), in this order. Errors: not_found, unusable_input with
+/// file and line, wrong_use for an unknown key (with the nearest one) or a value that makes no sense.
+[[nodiscard]] core::Result<Recipe> load_recipe(const std::filesystem::path& file,
+                                               std::span<const std::string> settings);
 [[nodiscard]] core::Result<Recipe> parse_recipe(std::string_view toml, std::string_view where,
                                                 std::span<const std::string> settings);
 

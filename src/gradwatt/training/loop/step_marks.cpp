@@ -17,7 +17,8 @@ StepMarks::~StepMarks() { gradwatt_marks_close(ring_->handle); }
 std::int64_t StepMarks::now_ns() { return gradwatt_marks_now(); }
 
 void StepMarks::step(const StepTimes& t, std::int64_t samples) {
-  // In the order of record::Phase: data_wait, forward, backward, comm_exposed, optimizer, checkpoint, evaluation, other.
+  // In the order of record::Phase: data_wait, forward, backward, comm_exposed, optimizer, checkpoint, evaluation,
+  // other.
   constexpr auto kUnknown = StepTimes::kUnknown;
   const std::array<std::int64_t, 8> phases{t.data_wait_ns, t.forward_ns, t.backward_ns, t.exposed_ns,
                                            t.optimizer_ns, kUnknown,     kUnknown,      kUnknown};

@@ -41,7 +41,9 @@ class Normalise : public torch::autograd::Function<Normalise> {
     const auto mean = sums.narrow(0, 0, channels) / count;
     const auto variance = (sums.narrow(0, channels, channels) / count - mean * mean).clamp_min(0);
     if (state.running_mean.defined()) {
-      at::Tensor(state.running_mean).mul_(1 - state.momentum).add_(mean.to(state.running_mean.scalar_type()), state.momentum);
+      at::Tensor(state.running_mean)
+          .mul_(1 - state.momentum)
+          .add_(mean.to(state.running_mean.scalar_type()), state.momentum);
       at::Tensor(state.running_var)
           .mul_(1 - state.momentum)
           .add_((variance * (count / (count - 1))).to(state.running_var.scalar_type()), state.momentum);

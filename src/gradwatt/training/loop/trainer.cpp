@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
@@ -17,6 +16,7 @@
 #include "gradwatt/training/loop/checkpoint.hpp"
 #include "gradwatt/training/loop/precision.hpp"
 #include "gradwatt/training/loop/synchronous_batch_norm.hpp"
+#include "gradwatt/training/loop/threads.hpp"
 #include "gradwatt/training/models/batch_norm.hpp"
 #include "gradwatt/training/models/weights.hpp"
 #include "gradwatt/training/optimisation/gradients.hpp"
@@ -75,7 +75,7 @@ class Trainer::Impl {
         scaler_({.enabled = recipe.precision == Precision::fp16}) {}
 
   core::Result<void> set_up() {
-    at::set_num_threads(static_cast<int>(recipe_.threads > 0 ? recipe_.threads : default_threads(ranks_)));
+    use_threads(static_cast<int>(recipe_.threads > 0 ? recipe_.threads : default_threads(ranks_)));
     at::manual_seed(recipe_.seed + static_cast<std::uint64_t>(ranks_.rank()));
     if (torch::cuda::is_available())
       device_ = torch::Device(at::kCUDA, static_cast<c10::DeviceIndex>(ranks_.local_rank()));
@@ -206,7 +206,8 @@ class Trainer::Impl {
     auto begun = loader_->begin_epoch(static_cast<std::uint64_t>(epoch_), position_);
     if (!begun) return begun;
     const auto micro_global = static_cast<std::uint64_t>(micro_batch_) * static_cast<std::uint64_t>(ranks_.size());
-    auto update = static_cast<std::int64_t>(position_ / (micro_global * static_cast<std::uint64_t>(recipe_.accumulate)));
+    auto update =
+        static_cast<std::int64_t>(position_ / (micro_global * static_cast<std::uint64_t>(recipe_.accumulate)));
     const auto first = update;
     for (; update < updates_per_epoch_ && !enough(); ++update) {
       if (auto done = step(update); !done) return done;
@@ -249,10 +250,11 @@ class Trainer::Impl {
     if (!std::isfinite(loss) && !(recipe_.precision == Precision::fp16))
       return core::fail(core::Errc::unusable_input,
                         fmt::format("the loss of its batch became {} in update {} (epoch {}); lower schedule.rate, set "
-                                    "run.clip, or look at the data", loss, updates_ + 1, epoch_ + 1));
+                                    "run.clip, or look at the data",
+                                    loss, updates_ + 1, epoch_ + 1));
     const auto before_update = StepMarks::now_ns();
-    const double epoch_part = static_cast<double>(epoch_) +
-                              static_cast<double>(update) / static_cast<double>(updates_per_epoch_);
+    const double epoch_part =
+        static_cast<double>(epoch_) + static_cast<double>(update) / static_cast<double>(updates_per_epoch_);
     const double rate = schedule_->rate(epoch_part);
     apply(rate);
     times.end_ns = StepMarks::now_ns();
@@ -312,8 +314,15 @@ class Trainer::Impl {
     constexpr double kMemory = 0.9;  // of the mean over the last steps
     const double step_s = seconds(times.end_ns - times.begin_ns);
     recent_step_s_ = recent_step_s_ > 0 ? kMemory * recent_step_s_ + (1 - kMemory) * step_s : step_s;
-    progress_ = {epoch_, recipe_.epochs, update + 1, updates_per_epoch_, loss, rate,
-                 static_cast<double>(global_batch()) / recent_step_s_, times, std::nullopt};
+    progress_ = {epoch_,
+                 recipe_.epochs,
+                 update + 1,
+                 updates_per_epoch_,
+                 loss,
+                 rate,
+                 static_cast<double>(global_batch()) / recent_step_s_,
+                 times,
+                 std::nullopt};
     show(std::nullopt);
   }
 
@@ -354,8 +363,8 @@ class Trainer::Impl {
       if (!batch) return core::fail(batch.error());
       if (!*batch) break;
       const Autocast autocast(recipe_.precision, device_.type());
-      const auto part = objective_->score(*model_, on_device((*batch)->input), on_device((*batch)->target),
-                                          (*batch)->indices);
+      const auto part =
+          objective_->score(*model_, on_device((*batch)->input), on_device((*batch)->target), (*batch)->indices);
       for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += part[i];
     }
     ranks_.all_reduce(std::span(sums), Sum::sum);
@@ -422,7 +431,8 @@ class Trainer::Impl {
       if (const auto error = checkpoint_->take_error()) trouble = error->message;
     trouble = ranks_.broadcast(trouble, 0);
     if (trouble.empty()) return {};
-    const auto text = fmt::format("the checkpoint could not be written by rank 0: {}; the one before it is intact", trouble);
+    const auto text =
+        fmt::format("the checkpoint could not be written by rank 0: {}; the one before it is intact", trouble);
     if (recipe_.stop_on_checkpoint_error) return core::fail(core::Errc::io, text);
     if (ranks_.rank() == 0) fmt::print(stderr, "gradwatt train: {}; the training goes on\n", text);
     return {};

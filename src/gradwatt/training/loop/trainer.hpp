@@ -20,16 +20,16 @@ struct Progress {
   std::int64_t step = 0, steps_per_epoch = 0;  ///< within the epoch
   double loss = 0;                             ///< of rank 0's last batch
   double learning_rate = 0;
-  double samples_per_s = 0;                    ///< of all ranks, over the last steps
-  StepTimes times;                             ///< of the last update
-  std::optional<Metrics> evaluated;            ///< at the end of an epoch
+  double samples_per_s = 0;          ///< of all ranks, over the last steps
+  StepTimes times;                   ///< of the last update
+  std::optional<Metrics> evaluated;  ///< at the end of an epoch
 };
 
 struct Outcome {
   Metrics metrics;  ///< of the last evaluation
   std::int64_t epochs = 0, updates = 0, samples = 0, skipped_updates = 0;
-  double train_s = 0;       ///< wall time in training steps, waiting for data included
-  double total_s = 0;       ///< with evaluation and checkpoints
+  double train_s = 0;                     ///< wall time in training steps, waiting for data included
+  double total_s = 0;                     ///< with evaluation and checkpoints
   double data_wait_s = 0, exposed_s = 0;  ///< of this rank
   std::int64_t bytes_sent = 0, messages = 0;
   std::uint64_t parameters_hash = 0;  ///< over the bytes of all parameters, the same on all ranks

@@ -1,5 +1,5 @@
-// What is done to averaged gradients before the update, in this order: divide by the loss scale, look for values that are
-// not finite, clip.
+// What is done to averaged gradients before the update, in this order: divide by the loss scale, look for values that
+// are not finite, clip.
 #pragma once
 
 #include "gradwatt/training/named_tensors.hpp"

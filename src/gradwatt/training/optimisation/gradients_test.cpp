@@ -26,7 +26,8 @@ TEST(Gradients, ClippingByNormOne) {
 TEST(Gradients, ANormBelowTheLimitIsLeftAlone) { EXPECT_EQ(clip_factor(0.5, 1), 1); }
 
 TEST(Gradients, TheNormIsOverAllParametersTogetherAndSkipsThoseWithoutAGradient) {
-  const NamedTensors parameters{{"a", with_gradient({3})}, {"b", with_gradient({4}, at::kFloat)}, {"c", at::zeros({2})}};
+  const NamedTensors parameters{
+      {"a", with_gradient({3})}, {"b", with_gradient({4}, at::kFloat)}, {"c", at::zeros({2})}};
   EXPECT_DOUBLE_EQ(gradient_norm(parameters), 5);
 }
 
@@ -37,7 +38,8 @@ TEST(Gradients, OneValueThatIsNotFiniteShowsInTheNorm) {
 
 TEST(Gradients, StridedGradientsCountToo) {
   auto w = at::zeros({4}, at::kDouble).requires_grad_(true);
-  w.mutable_grad() = at::tensor({3.0, 9.0, 4.0, 9.0}, at::kDouble).as_strided({2}, {2}).repeat({2}).as_strided({4}, {1});
+  w.mutable_grad() =
+      at::tensor({3.0, 9.0, 4.0, 9.0}, at::kDouble).as_strided({2}, {2}).repeat({2}).as_strided({4}, {1});
   const NamedTensors parameters{{"w", w}};
   EXPECT_DOUBLE_EQ(gradient_norm(parameters), std::sqrt(50.0));
 }

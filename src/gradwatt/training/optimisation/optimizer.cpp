@@ -86,7 +86,8 @@ core::Result<void> Optimizer::load(const NamedTensors& state) {
       if (found == by_name.end() || found->second.sizes() != slots_[i][s].sizes())
         return core::fail(core::Errc::unusable_input,
                           fmt::format("the checkpoint has no {} of the model's shape; it was written with another "
-                                      "optimizer or model", name));
+                                      "optimizer or model",
+                                      name));
       copies.emplace_back(slots_[i][s], found->second);
     }
   // Nothing is changed before all is known to fit.

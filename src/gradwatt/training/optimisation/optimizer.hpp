@@ -1,5 +1,5 @@
-// Update rules as one pass over each parameter: reading gradient, state and weight once costs half of what the same rule
-// costs as a chain of tensor operations.
+// Update rules as one pass over each parameter: reading gradient, state and weight once costs half of what the same
+// rule costs as a chain of tensor operations.
 //
 // Rules and constants: SGD and AdamW as in PyTorch; LARS 1708.03888; LAMB 1904.00962. The learning rate is handed in at
 // each step (schedule.hpp), so that no velocity has to be rescaled when it changes.

@@ -46,7 +46,8 @@ TEST(Lars, TheStepDoesNotDependOnTheScaleOfTheGradient) {
 
 TEST(Lars, VectorsMayBeSparedScalingAndDecay) {
   const auto parameters = known_case(1);
-  auto lars = make_optimizer({.name = "lars", .momentum = 0, .weight_decay = 0.1, .spare_vectors = true}, parameters).value();
+  auto lars =
+      make_optimizer({.name = "lars", .momentum = 0, .weight_decay = 0.1, .spare_vectors = true}, parameters).value();
   lars->step(0.1);
   EXPECT_NEAR(values(parameters[0].second)[0], 3 - 0.06, 1e-12);
 }
@@ -70,7 +71,8 @@ TEST(Lamb, TakesTheKnownStep) {
 
 /// Runs ours and LibTorch's beside each other on the same gradients.
 template <class Theirs>
-void expect_same(const OptimizerSpec& spec, Theirs make_theirs, at::ScalarType type, double tolerance, bool channels_last) {
+void expect_same(const OptimizerSpec& spec, Theirs make_theirs, at::ScalarType type, double tolerance,
+                 bool channels_last) {
   at::manual_seed(1);
   auto start = at::randn({4, 3, 5, 5}, type);
   if (channels_last) start = start.contiguous(at::MemoryFormat::ChannelsLast);

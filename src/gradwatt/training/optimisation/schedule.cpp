@@ -28,14 +28,14 @@ core::Result<Schedule> Schedule::create(const ScheduleSpec& spec, std::int64_t g
                                   nearest ? fmt::format("did you mean '{}'?", *nearest)
                                           : fmt::format("there are {}", fmt::join(kNames, ", "))));
   }
-  if (!(spec.rate > 0)) return core::fail(core::Errc::wrong_use, fmt::format("learning rate {} must be above 0", spec.rate));
+  if (!(spec.rate > 0))
+    return core::fail(core::Errc::wrong_use, fmt::format("learning rate {} must be above 0", spec.rate));
   if (spec.warmup_epochs < 0)
     return core::fail(core::Errc::wrong_use, fmt::format("warm-up of {} epochs makes no sense", spec.warmup_epochs));
   Schedule schedule;
   schedule.spec_ = spec;
-  const double scaling = spec.reference_batch > 0
-                             ? static_cast<double>(global_batch) / static_cast<double>(spec.reference_batch)
-                             : 1;
+  const double scaling =
+      spec.reference_batch > 0 ? static_cast<double>(global_batch) / static_cast<double>(spec.reference_batch) : 1;
   schedule.peak_ = spec.rate * scaling;
   // A batch below the reference needs no ramp upwards: it begins where it stays.
   schedule.start_ = std::min(spec.reference_batch > 0 ? spec.rate : 0.0, schedule.peak_);

@@ -14,8 +14,8 @@
 namespace gradwatt::training {
 
 struct ScheduleSpec {
-  std::string name = "constant";  ///< constant, plateau, cosine, multistep
-  double rate = 0.1;              ///< at the reference batch
+  std::string name = "constant";     ///< constant, plateau, cosine, multistep
+  double rate = 0.1;                 ///< at the reference batch
   std::int64_t reference_batch = 0;  ///< 0: `rate` is meant for the global batch as it is
   double warmup_epochs = 0;
   bool warmup_by_epoch = false;  ///< steps once an epoch, as the KIT energy study does; false: every step

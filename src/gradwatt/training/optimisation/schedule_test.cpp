@@ -9,7 +9,8 @@ namespace {
 
 TEST(Schedule, WarmUpByEpochReachesTheScaledRateInFiveSteps) {
   const auto schedule =
-      Schedule::create({.rate = 0.1, .reference_batch = 256, .warmup_epochs = 5, .warmup_by_epoch = true}, 8192, 90).value();
+      Schedule::create({.rate = 0.1, .reference_batch = 256, .warmup_epochs = 5, .warmup_by_epoch = true}, 8192, 90)
+          .value();
   const double expected[] = {0.1, 0.72, 1.34, 1.96, 2.58, 3.2};
   for (int epoch = 0; epoch < 6; ++epoch) EXPECT_NEAR(schedule.rate(epoch + 0.5), expected[epoch], 1e-12) << epoch;
 }
@@ -38,10 +39,12 @@ TEST(Schedule, PlateauHalvesAfterMoreBadEpochsThanPatienceAllows) {
 }
 
 TEST(Schedule, PlateauStopsAtTheSmallestRateAndWaitsForTheCooldown) {
-  auto floor = Schedule::create({.name = "plateau", .rate = 1, .factor = 0.1, .patience = 0, .min_rate = 0.05}, 1, 9).value();
+  auto floor =
+      Schedule::create({.name = "plateau", .rate = 1, .factor = 0.1, .patience = 0, .min_rate = 0.05}, 1, 9).value();
   for (int i = 0; i < 6; ++i) floor.epoch_ended(1);
   EXPECT_EQ(floor.rate(7), 0.05);
-  auto cool = Schedule::create({.name = "plateau", .rate = 1, .factor = 0.5, .patience = 0, .cooldown = 2}, 1, 9).value();
+  auto cool =
+      Schedule::create({.name = "plateau", .rate = 1, .factor = 0.5, .patience = 0, .cooldown = 2}, 1, 9).value();
   for (int i = 0; i < 4; ++i) cool.epoch_ended(1);
   EXPECT_EQ(cool.rate(4), 0.5) << "one cut, then two epochs of rest";
   cool.epoch_ended(1);
