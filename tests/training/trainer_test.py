@@ -237,6 +237,26 @@ class Failing(TrainerTest):
         self.assertIn("No space left", errors)
         self.assertIn("model/fc.weight", read_safetensors(self.folder / "state"))
 
+    def test_an_unreadable_image_is_named_with_its_rank(self):
+        try:
+            from PIL import Image
+        except ImportError:
+            self.skipTest("python3-pil is not installed")
+        for part in ("train", "val"):
+            for kind in ("cat", "dog"):
+                folder = self.folder / "images" / part / kind
+                folder.mkdir(parents=True)
+                for i in range(8):
+                    Image.new("RGB", (40, 40), (20 * i, 90, 200)).save(folder / f"{i}.jpg")
+        broken = self.folder / "images/train/dog/5.jpg"
+        broken.write_bytes(broken.read_bytes()[:80])
+        recipe = SMALL_NET.replace('kind = "synthetic"', f'kind = "images"\npath = "{self.folder}/images"')
+        recipe = recipe.replace("global = 16", "local = 4")
+        done = self.train(recipe, 2, check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"rank (\d) on \S+: .*dog/5\.jpg")
+        self.assertRegex(done.stderr, r"rank \d: stops because rank \d on \S+ failed: .*dog/5\.jpg")
+
     def test_a_loss_that_is_not_finite_names_its_rank(self):
         done = self.train(SMALL_NET, 2, "--set", "schedule.rate=1e9", check=False)
         self.assertNotEqual(done.returncode, 0)

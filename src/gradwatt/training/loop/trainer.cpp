@@ -1,14 +1,11 @@
 #include "gradwatt/training/loop/trainer.hpp"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <fmt/format.h>
 #include <torch/cuda.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <map>
 #include <thread>
 
 #include "gradwatt/training/data/loader.hpp"
@@ -17,10 +14,10 @@
 #include "gradwatt/training/loop/precision.hpp"
 #include "gradwatt/training/loop/synchronous_batch_norm.hpp"
 #include "gradwatt/training/loop/threads.hpp"
+#include "gradwatt/training/loop/training_state.hpp"
 #include "gradwatt/training/models/batch_norm.hpp"
 #include "gradwatt/training/models/weights.hpp"
 #include "gradwatt/training/optimisation/gradients.hpp"
-#include "gradwatt/training/optimisation/loss_scaler.hpp"
 
 namespace gradwatt::training {
 namespace {
@@ -37,13 +34,6 @@ NamedTensors trained_parameters(Model& model) {
   for (const auto& item : model.named_parameters())
     if (item.value().requires_grad() && std::ranges::find(unused, item.key()) == unused.end())
       named.emplace_back(item.key(), item.value());
-  return named;
-}
-
-NamedTensors everything_of(Model& model) {
-  NamedTensors named;
-  for (const auto& item : model.named_parameters()) named.emplace_back("model/" + item.key(), item.value());
-  for (const auto& item : model.named_buffers()) named.emplace_back("model/" + item.key(), item.value());
   return named;
 }
 
@@ -390,38 +380,13 @@ class Trainer::Impl {
     const auto begin = StepMarks::now_ns();
     // The generators of all ranks and rank 0's statistics: collectives, so every rank comes here.
     broadcast_tensors(ranks_, buffers_of(*model_));
-    const auto own = at::detail::getDefaultCPUGenerator().get_state();
-    const auto states = ranks_.all_gather(std::string(static_cast<const char*>(own.data_ptr()), own.nbytes()));
+    const auto generators = ranks_.all_gather(random_state());
     if (ranks_.rank() != 0) return;
-    Snapshot snapshot;
-    snapshot.tensors = everything_of(*model_);
-    for (const auto& [name, tensor] : optimizer_->state()) snapshot.tensors.emplace_back("optimizer/" + name, tensor);
-    for (std::size_t r = 0; r < states.size(); ++r) {
-      auto state = at::empty({static_cast<std::int64_t>(states[r].size())}, at::kByte);
-      std::ranges::copy(states[r], static_cast<char*>(state.data_ptr()));
-      snapshot.tensors.emplace_back(fmt::format("random/{}", r), state);
-    }
-    snapshot.values = values(epoch, position);
-    checkpoint_->save(snapshot);
+    checkpoint_->save(snapshot_of(parts(), {epoch, position, updates_}, generators, recipe_.name));
     marks_.region("checkpoint", begin);
   }
 
-  [[nodiscard]] std::map<std::string, std::string> values(std::int64_t epoch, std::uint64_t position) const {
-    const auto& plateau = schedule_->state();
-    const auto scale = scaler_.state();
-    return {{"recipe", recipe_.name},
-            {"ranks", std::to_string(ranks_.size())},
-            {"epoch", std::to_string(epoch)},
-            {"position", std::to_string(position)},
-            {"updates", std::to_string(updates_)},
-            {"schedule.scale", exact(plateau.scale)},
-            {"schedule.best", exact(plateau.best)},
-            {"schedule.bad_epochs", std::to_string(plateau.bad_epochs)},
-            {"schedule.cooling", std::to_string(plateau.cooling)},
-            {"schedule.any", plateau.any ? "1" : "0"},
-            {"scaler.scale", exact(scale.scale)},
-            {"scaler.good_steps", std::to_string(scale.good_steps)}};
-  }
+  TrainingParts parts() { return {*model_, *optimizer_, *schedule_, scaler_}; }
 
   /// Rank 0's trouble is everybody's: all learn of it here, at the same step.
   core::Result<void> heed_checkpoint_errors() {
@@ -441,36 +406,12 @@ class Trainer::Impl {
   core::Result<void> resume() {
     auto snapshot = load_snapshot(recipe_.checkpoint);
     if (!snapshot) return core::fail(snapshot.error());
-    const std::map<std::string, torch::Tensor> tensors(snapshot->tensors.begin(), snapshot->tensors.end());
-    const auto wrong = [&](const std::string& what) {
-      return core::fail(core::Errc::unusable_input, fmt::format("{}: {}", recipe_.checkpoint.string(), what));
-    };
-    const torch::NoGradGuard no_grad;
-    for (const auto& [name, tensor] : everything_of(*model_)) {
-      const auto found = tensors.find(name);
-      if (found == tensors.end() || found->second.sizes() != tensor.sizes())
-        return wrong(fmt::format("it has no {} of this model's shape; it was written with another recipe", name));
-      at::Tensor(tensor).copy_(found->second);
-    }
-    NamedTensors state;
-    for (const auto& [name, tensor] : snapshot->tensors)
-      if (name.starts_with("optimizer/")) state.emplace_back(name.substr(10), tensor);
-    if (auto loaded = optimizer_->load(state); !loaded) return loaded;
-    const auto& values = snapshot->values;
-    const auto number = [&](const char* name) {
-      const auto found = values.find(name);
-      return found == values.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr);
-    };
-    epoch_ = static_cast<std::int64_t>(number("epoch"));
-    position_ = static_cast<std::uint64_t>(number("position"));
-    updates_ = static_cast<std::int64_t>(number("updates"));
-    schedule_->restore({number("schedule.scale"), number("schedule.best"),
-                        static_cast<std::int64_t>(number("schedule.bad_epochs")),
-                        static_cast<std::int64_t>(number("schedule.cooling")), number("schedule.any") != 0});
-    scaler_.restore({number("scaler.scale"), static_cast<std::int64_t>(number("scaler.good_steps"))});
-    auto generator = at::detail::getDefaultCPUGenerator();
-    if (const auto random = tensors.find(fmt::format("random/{}", ranks_.rank())); random != tensors.end())
-      generator.set_state(random->second.clone());
+    const auto place = restore(*snapshot, parts(), ranks_.rank());
+    if (!place)
+      return core::fail(place.error().code, fmt::format("{}: {}", recipe_.checkpoint.string(), place.error().message));
+    epoch_ = place->epoch;
+    position_ = place->position;
+    updates_ = place->updates;
     outcome_.resumed = true;
     return {};
   }
