@@ -1,7 +1,8 @@
 #include "gradwatt/training/gradient_sync/reducer_sync.hpp"
 
-#include <torch/version.h>
 #include <torch/csrc/distributed/c10d/reducer.hpp>
+
+#include <type_traits>
 
 #include "gradwatt/training/gradient_sync/rank_group.hpp"
 
@@ -26,34 +27,51 @@ std::vector<at::Tensor> tensors_of(const NamedTensors& named) {
   return tensors;
 }
 
-/// The constructor's arguments changed between versions of LibTorch.
-std::unique_ptr<c10d::Reducer> make_reducer(Communicator& ranks, const NamedTensors& parameters,
-                                            const SyncOptions& options) {
-  auto buckets = buckets_of(parameters, options.first_bucket_bytes, options.bucket_bytes);
-  std::unordered_map<std::size_t, std::string> names;
+/// The constructor's arguments changed between versions of LibTorch; the compiler finds out which there are. A
+/// template, so that the calls of other versions are not compiled.
+template <class Reducer>
+std::unique_ptr<Reducer> construct(Communicator& ranks, const NamedTensors& parameters, const SyncOptions& options) {
+  using Tensors = std::vector<at::Tensor>;
+  using Buckets = std::vector<std::vector<std::size_t>>;
+  using Limits = std::vector<std::size_t>;
+  using Group = c10::intrusive_ptr<c10d::ProcessGroup>;
+  using Flags = std::vector<bool>;
+  using Names = std::unordered_map<std::size_t, std::string>;
+  using Whole = std::int64_t;
+  constexpr bool kFindUnused = false, kGradientAsBucketView = true;
+  Buckets buckets = buckets_of(parameters, options.first_bucket_bytes, options.bucket_bytes);
+  Names names;
   for (std::size_t i = 0; i < parameters.size(); ++i) names[i] = parameters[i].first;
-  const auto cap = static_cast<std::int64_t>(options.bucket_bytes);
-  const auto first_cap = static_cast<std::int64_t>(options.first_bucket_bytes);
-  constexpr bool kFindUnused = false;
-  constexpr bool kGradientAsBucketView = true;
-#if TORCH_VERSION_MAJOR < 2
-  std::vector<std::size_t> limits(buckets.size(), options.bucket_bytes);
-  if (!limits.empty()) limits.front() = options.first_bucket_bytes;
-  return std::make_unique<c10d::Reducer>(tensors_of(parameters), std::move(buckets), std::move(limits),
-                                         make_rank_group(ranks), std::vector<bool>(parameters.size(), false), cap,
-                                         kFindUnused, kGradientAsBucketView, std::move(names), first_cap);
-#else
-  return std::make_unique<c10d::Reducer>(tensors_of(parameters), std::move(buckets), make_rank_group(ranks),
-                                         std::vector<bool>(parameters.size(), false), cap, kFindUnused,
-                                         kGradientAsBucketView, std::move(names), first_cap, false, false);
-#endif
+  const auto cap = static_cast<Whole>(options.bucket_bytes);
+  const auto first_cap = static_cast<Whole>(options.first_bucket_bytes);
+  const Flags sparse(parameters.size(), false);
+  const auto tensors = tensors_of(parameters);
+  const auto group = make_rank_group(ranks);
+  if constexpr (std::is_constructible_v<Reducer, Tensors, Buckets, Limits, Group, Flags, Whole, bool, bool, Names,
+                                        Whole>) {
+    Limits limits(buckets.size(), options.bucket_bytes);  // 1.13
+    if (!limits.empty()) limits.front() = options.first_bucket_bytes;
+    return std::make_unique<Reducer>(tensors, buckets, limits, group, sparse, cap, kFindUnused, kGradientAsBucketView,
+                                     names, first_cap);
+  } else if constexpr (std::is_constructible_v<Reducer, Tensors, Buckets, Group, Flags, Whole, bool, bool, Names,
+                                               Whole>) {
+    return std::make_unique<Reducer>(tensors, buckets, group, sparse, cap, kFindUnused, kGradientAsBucketView, names,
+                                     first_cap);
+  } else if constexpr (std::is_constructible_v<Reducer, Tensors, Buckets, Group, Flags, Whole, bool, bool, Names, Whole,
+                                               bool, bool>) {
+    return std::make_unique<Reducer>(tensors, buckets, group, sparse, cap, kFindUnused, kGradientAsBucketView, names,
+                                     first_cap, false, false);
+  } else {  // 2.15: a cap a bucket
+    return std::make_unique<Reducer>(tensors, buckets, group, sparse, cap, kFindUnused, kGradientAsBucketView, names,
+                                     first_cap, false, false, std::vector<Whole>{first_cap, cap});
+  }
 }
 
 }  // namespace
 
 ReducerSync::ReducerSync(Communicator& ranks, std::unique_ptr<Averager> averager, const NamedTensors& parameters,
                          const SyncOptions& options)
-    : averager_(std::move(averager)), reducer_(make_reducer(ranks, parameters, options)) {
+    : averager_(std::move(averager)), reducer_(construct<c10d::Reducer>(ranks, parameters, options)) {
   reducer_->register_comm_hook(std::make_unique<AverageHook>(*averager_));
 }
 
