@@ -26,6 +26,7 @@ struct Request {
   std::vector<std::string> settings;
   std::string describe, step_times;
   bool resume = false, list_settings = false, quiet = false;
+  int check_for_ranks = 0;
 };
 
 int exit_status_of(core::Errc code) {
@@ -36,6 +37,13 @@ int exit_status_of(core::Errc code) {
 int complain(const core::Error& error) {
   fmt::print(stderr, "gradwatt train: {}\n", error.message);
   return exit_status_of(error.code);
+}
+
+/// What can be known to be wrong before any rank is started. The message and its exit status are the answer.
+int check(const training::Recipe& recipe, int ranks) {
+  if (const auto batch = training::micro_batch(recipe, ranks); !batch) return complain(batch.error());
+  if (const auto spec = training::complete_spec(recipe.model); !spec) return complain(spec.error());
+  return 0;
 }
 
 /// All ranks come here with the same recipe.
@@ -86,6 +94,7 @@ int main(int argc, char** argv) {
   app.add_option("--describe", request.describe, "print layers, parameters and operations of a model, then end");
   app.add_flag("--settings", request.list_settings, "list all settings of a recipe, then end");
   app.add_flag("--resume", request.resume, "go on from checkpoint.file if it is there");
+  app.add_option("--check", request.check_for_ranks, "say what is wrong with the recipe for so many ranks, then end");
   app.add_option("--step-times", request.step_times, "write rank 0's phase times of each update to this CSV file");
   app.add_flag("--quiet", request.quiet, "no progress line");
   try {
@@ -104,5 +113,6 @@ int main(int argc, char** argv) {
     return complain(
         {core::Errc::wrong_use, "no recipe given; `gradwatt train examples/recipes/fashion-quick.toml` is one"});
   const auto recipe = training::load_recipe(request.recipe, request.settings);
-  return recipe ? train(request, *recipe) : complain(recipe.error());
+  if (!recipe) return complain(recipe.error());
+  return request.check_for_ranks > 0 ? check(*recipe, request.check_for_ranks) : train(request, *recipe);
 }

@@ -283,6 +283,20 @@ class WrongUse(TrainerTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("divided evenly over 3 ranks", done.stderr)
 
+    def test_the_verb_says_it_in_one_line_and_makes_no_run(self):
+        for recipe, ranks, word in ((SMALL_NET, "3", "divided evenly"), (SMALL_NET.replace("resnet8", "resnet9"), "2", "resnet8"),
+                                    (SMALL_NET + "stepz = 3\n", "1", "run.steps")):
+            with self.subTest(word):
+                file, out = self.folder / "recipe.toml", self.folder / "run"
+                file.write_text(recipe)
+                done = subprocess.run([str(BUILD / "bin/gradwatt"), "train", "--ranks", ranks, "--out", str(out), str(file)],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(len(done.stderr.strip().splitlines()), 1, done.stderr)
+                self.assertIn(word, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertFalse(out.exists())
+
 
 if __name__ == "__main__":
     unittest.main()

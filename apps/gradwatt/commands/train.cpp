@@ -1,5 +1,7 @@
 // `gradwatt train [--ranks N] RECIPE …`: starts the trainer, measured as by `gradwatt run`.
 #include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -66,6 +68,20 @@ std::vector<std::string> trainer_words(const Typed& typed, const std::string& tr
   return words;
 }
 
+/// Exit status of the trainer's look at the recipe: a mistake is one line, not a run with a report. 0 where it could not
+/// be asked; the run then says what is wrong.
+int check_recipe(std::vector<std::string> words, int ranks) {
+  words.insert(words.end(), {"--check", std::to_string(ranks)});
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  int status = 0;
+  if (::posix_spawn(&child, argv[0], nullptr, nullptr, argv.data(), environ) != 0) return 0;
+  if (::waitpid(child, &status, 0) != child) return 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
 /// Only when it fails does it come back.
 core::Result<int> become(const std::vector<std::string>& words) {
   std::vector<char*> argv;
@@ -112,6 +128,7 @@ core::Result<int> run_train(Context& context, Arguments arguments) {
   // Measured already, or nothing to measure.
   if (typed.list_settings || !typed.describe.empty() || !context.variable("GRADWATT_MARKS").empty())
     return become(command);
+  if (const int wrong = check_recipe(words, typed.ranks); wrong != 0) return wrong;
   std::vector<std::string> run;
   if (!typed.out.empty()) run.insert(run.end(), {"--out", typed.out});
   if (!typed.name.empty()) run.insert(run.end(), {"--name", typed.name});

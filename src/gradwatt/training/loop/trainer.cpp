@@ -86,10 +86,14 @@ class Trainer::Impl {
         if (auto judged = judge(); !judged) return core::fail(judged.error());
       if (auto kept = keep_at_epoch_end(); !kept) return core::fail(kept.error());
     }
-    if (recipe_.evaluate_every_epochs > 0 && outcome_.metrics.empty())
-      if (auto judged = judge(); !judged) return core::fail(judged.error());
+    if (recipe_.evaluate_every_epochs > 0 && outcome_.metrics.empty()) {
+      // Not the end of an epoch: the schedule must not hear of it.
+      auto metrics = evaluate();
+      if (!metrics) return core::fail(metrics.error());
+      outcome_.metrics = *metrics;
+    }
     if (checkpoint_) {
-      save(epoch_, position_);
+      if (kept_at_ != updates_) save(epoch_, position_);
       checkpoint_->wait();
       if (auto kept = heed_checkpoint_errors(); !kept) return core::fail(kept.error());
     }
@@ -378,6 +382,7 @@ class Trainer::Impl {
 
   void save(std::int64_t epoch, std::uint64_t position) {
     const auto begin = StepMarks::now_ns();
+    kept_at_ = updates_;
     // The generators of all ranks and rank 0's statistics: collectives, so every rank comes here.
     broadcast_tensors(ranks_, buffers_of(*model_));
     const auto generators = ranks_.all_gather(random_state());
@@ -433,6 +438,7 @@ class Trainer::Impl {
   std::optional<CheckpointFile> checkpoint_;
   std::int64_t micro_batch_ = 0, updates_per_epoch_ = 0;
   std::int64_t epoch_ = 0, updates_ = 0;
+  std::optional<std::int64_t> kept_at_;  // updates that the last checkpoint holds
   std::uint64_t position_ = 0;  // in the epoch, in examples of all ranks
   double recent_step_s_ = 0;
   Progress progress_;
