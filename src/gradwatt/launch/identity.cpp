@@ -7,6 +7,7 @@
 #include <array>
 #include <random>
 
+#include "gradwatt/core/hash.hpp"
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/launch/process_table.hpp"
 
@@ -140,12 +141,6 @@ std::optional<std::string> shared_id(const std::vector<const Launcher*>& found, 
   return parent_id(found.front()->prefix, files, parent);
 }
 
-std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
-
 }  // namespace
 
 Identity identify(const Environment& environment, const core::FileTree& files, pid_t parent) {
@@ -207,7 +202,7 @@ std::string sanitized_id(std::string_view text) {
   }
   if (id.empty() || id.front() == '.' || id.front() == '-') id.insert(0, "run");
   if (id.size() > kLongest)
-    id = fmt::format("{}-{:08x}", id.substr(0, kLongest - 9), static_cast<std::uint32_t>(hash_of(text)));
+    id = fmt::format("{}-{:08x}", id.substr(0, kLongest - 9), static_cast<std::uint32_t>(core::hash_of(text)));
   return id;
 }
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/hash.hpp"
 #include "gradwatt/core/text.hpp"
 
 namespace gradwatt::launch {
@@ -28,8 +29,7 @@ constexpr auto kEndPause = std::chrono::milliseconds(50);
 
 /// Short and the same in every task: socket and ring paths stay short, whatever the launcher calls the run.
 std::string folder_name(std::string_view run_id) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  for (const char c : run_id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  const auto hash = core::hash_of(run_id);
   return fmt::format("gradwatt-{}-{:08x}", ::geteuid(), static_cast<std::uint32_t>(hash ^ (hash >> 32U)));
 }
 

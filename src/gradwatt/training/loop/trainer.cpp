@@ -8,6 +8,7 @@
 #include <cmath>
 #include <thread>
 
+#include "gradwatt/core/hash.hpp"
 #include "gradwatt/training/data/loader.hpp"
 #include "gradwatt/training/gradient_sync/gradient_sync.hpp"
 #include "gradwatt/training/loop/checkpoint.hpp"
@@ -46,11 +47,10 @@ NamedTensors buffers_of(Model& model) {
 }  // namespace
 
 std::uint64_t hash_of(const NamedTensors& tensors) {
-  std::uint64_t hash = 14695981039346656037ULL;
+  std::uint64_t hash = core::kHashBegin;
   for (const auto& [name, tensor] : tensors) {
     const auto here = tensor.detach().to(at::kCPU).contiguous();
-    const auto* bytes = static_cast<const unsigned char*>(here.data_ptr());
-    for (std::size_t i = 0; i < here.nbytes(); ++i) hash = (hash ^ bytes[i]) * 1099511628211ULL;
+    hash = core::hash_of(std::span(static_cast<const std::byte*>(here.data_ptr()), here.nbytes()), hash);
   }
   return hash;
 }
