@@ -43,6 +43,8 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"loader.persistent_workers", "", "process", "workers stay alive between epochs"},
     {"torch.num_threads", "", "process", "intra-op CPU threads"},
     {"torch.amp", "", "process", "autocast data type in use"},
+    {"torch.cudnn_benchmark", "", "process", "cuDNN times its algorithms for each new shape"},
+    {"torch.debug", "", "process", "a debugging mode of PyTorch that is on"},
     {"agent.cpu_s", "s", "process", "CPU time that the agent took from the training thread"},
     {"agent.problem", "", "process", "why the agent went quiet"},
     // what a job is, said by its user, its agent or a log
@@ -57,6 +59,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"job.nodes", "", "job", "hosts of the job"},
     {"job.no_progress_s", "s", "job", "time since the job last made a step or moved a byte, while its processes live"},
     {"job.stalls_at", "", "job", "where it stands still: start, collective, epoch-end, checkpoint"},
+    {"job.padding_share", "", "job", "part of the tokens or pixels that is padding, 0 to 1"},
     // steps, over the steady part of the run
     {"step.time_s", "s", "job, rank", "median length of a step"},
     {"step.time_p95_s", "s", "job, rank", "95th percentile of the length of a step"},
@@ -75,6 +78,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"epoch.gap_share", "", "job", "part of the time that such pauses take, 0 to 1"},
     // the same job at another size: the subject says which: "gpus 4", "nodes 2", "workers 8", "batch 64"
     {"scaling.samples_per_s", "1/s", "size", "training samples (or tokens, images) a second over all ranks"},
+    {"scaling.steps_per_s", "1/s", "size", "steps a second"},
     {"scaling.step_s", "s", "size", "length of a step"},
     {"scaling.epoch_s", "s", "size", "length of an epoch"},
     {"scaling.efficiency", "", "size", "speed over (ranks × speed of one rank), 0 to 1"},
@@ -93,8 +97,10 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"loader.workers_sleeping_share", "", "job", "part of the time that workers sleep, 0 to 1"},
     {"loader.workers_restarted", "", "job", "times that the workers were started anew"},
     {"loader.cores_used", "", "job", "CPUs that the workers keep busy together"},
+    {"loader.kind", "", "process", "map, iterable, streaming, dali, tf.data"},
     {"loader.transfer", "", "process", "how batches come from the workers: shared-memory, pickle, socket"},
     {"main.cpu_share", "", "rank", "part of the time that the training thread runs on a CPU, 0 to 1"},
+    {"python.gc_share", "", "rank", "part of the time that Python collects garbage, 0 to 1"},
     // GPUs over the steady part; subject "job" is the mean of all
     {"gpu.name", "", "device, job", "GPU model"},
     {"gpu.count", "", "job", "GPUs of the job"},
@@ -135,6 +141,10 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"gpu.ecc_uncorrected", "", "device", "memory errors not corrected during the run"},
     {"gpu.row_remap_pending", "", "device", "1: memory rows wait for a reset to be replaced"},
     {"gpu.lost", "", "device", "1: the driver lost the card, or it switched off"},
+    {"gpu.lost_when", "", "device, job", "when the card is lost: load, idle"},
+    {"gpu.power_cable", "", "device, job", "what a look at the power cables showed: ok, loose, damaged, missing"},
+    {"gpu.power_class", "", "device, job", "power in a word where no figure is known: idle, low, full"},
+    {"gpu.observation", "", "job", "what was seen of all GPUs: take turns"},
     {"gpu.foreign_processes", "", "device", "compute processes on the GPU that are not of this job"},
     // host over the steady part
     {"host.os", "", "host", "operating system: linux, windows"},
@@ -179,8 +189,11 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"comm.bytes_per_step", "bytes", "rank", "bytes of all collectives a step"},
     {"comm.overlap_share", "", "rank", "part of the communication that runs beside computing, 0 to 1"},
     {"comm.nccl_version", "", "job", "NCCL version"},
+    {"comm.observation", "", "job", "what was seen where no figure is known: below the link rate"},
+    {"comm.port_errors_per_min", "1/min", "host", "errors and retries that a network port counts a minute"},
     {"comm.warning", "", "job", "warning of NCCL in its log"},
     {"env.value", "", "variable", "environment variable of the job; the subject is its name"},
+    {"env.nccl_count", "", "job", "NCCL_* variables that the job has; told only where its whole environment was seen"},
     // traces of the PyTorch profiler, over whole steps
     {"trace.steps", "", "rank", "whole profiler steps that the figures rest on"},
     {"trace.window_s", "s", "rank", "time that they take"},
@@ -208,6 +221,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"trace.layout_change_share", "", "rank", "part of the kernel time that only changes the layout NCHW/NHWC, 0 to 1"},
     {"trace.allocations_per_step", "", "rank", "cudaMalloc and cudaFree calls a step"},
     {"trace.shapes_vary", "", "rank", "1: the input shapes of the same operator change between steps"},
+    {"trace.recompiles_per_100_steps", "", "rank", "compilations in 100 steps after the warm-up"},
     {"trace.straggler", "", "job", "the rank that spends least time in collectives"},
     // devices and node
     {"gpu.persistence_mode", "", "device", "driver stays loaded when no client is connected"},
