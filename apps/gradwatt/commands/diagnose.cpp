@@ -9,6 +9,7 @@
 #include "commands/table.hpp"
 #include "gradwatt/diagnosis/diagnose.hpp"
 #include "gradwatt/diagnosis/facts/facts.hpp"
+#include "gradwatt/energy/steady_state.hpp"
 #include "gradwatt/ingest/import.hpp"
 #include "gradwatt/report/findings_json.hpp"
 #include "gradwatt/report/findings_text.hpp"
@@ -100,7 +101,7 @@ core::Result<int> run_diagnose(Context& context, Arguments arguments) {
 
   const auto facts = diagnosis::facts_of(*run);
   const auto verdict = diagnosis::diagnose(facts);
-  const auto steady = diagnosis::steady_part(*run);
+  const auto steady = energy::steady_part(*run);
   const auto rests_on = steady ? steady->why : std::string();
   if (wanted.format == "json")
     context.out << report::findings_to_json(verdict, facts, std::string(run->text(record::meta::kRunId).value_or("")),

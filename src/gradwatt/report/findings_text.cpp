@@ -23,8 +23,7 @@ std::string_view owner_text(std::string_view owner) {
 }
 
 std::string headline(std::size_t place, const diagnosis::Finding& finding) {
-  return fmt::format("{}. {} ({}, confidence {})", place, sentence(finding.info->title), finding.info->cause,
-                     share_text(finding.confidence));
+  return fmt::format("{}. {}", place, sentence(finding.info->title));
 }
 
 /// Each clause under the label of the first.
@@ -37,6 +36,7 @@ void put_evidence(Screen& screen, std::string_view label, const std::vector<diag
 
 void put_finding(Screen& screen, std::size_t place, const diagnosis::Finding& finding) {
   screen.line(headline(place, finding), Style::strong);
+  screen.entry("cause", fmt::format("{}, confidence {}", finding.info->cause, share_text(finding.confidence)));
   put_evidence(screen, "because", finding.evidence);
   put_evidence(screen, "against", finding.contradicted);
   if (diagnosis::is_healthy(finding.info->cause)) {

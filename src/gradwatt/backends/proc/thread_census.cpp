@@ -95,7 +95,9 @@ ThreadCensus::Counts ThreadCensus::finish() {
   std::erase_if(programs_, [&](const auto& entry) { return entry.second.census != census_; });
   for (const auto& [id, thread] : threads_) delay_ns += thread.delay_ns;
   const double seconds = last_begun_ ? std::chrono::duration<double>(*begun_ - *last_begun_).count() : 0;
-  if (worker_ticks_ && seconds > 0)
+  if (counts_.workers == 0)
+    counts_.workers_cpu = 0;
+  else if (worker_ticks_ && seconds > 0)
     counts_.workers_cpu = static_cast<double>(*worker_ticks_) / static_cast<double>(ticks_per_s_) / seconds;
   if (delay_known_) counts_.cpu_wait_ns = ended_delay_ns_ + delay_ns;
   return counts_;

@@ -11,14 +11,6 @@
 
 namespace gradwatt::diagnosis {
 
-/// Where the job worked evenly, and what was left out.
-struct SteadyPart {
-  energy::Window window;
-  std::string why;  ///< one clause: "steps 12 to 480 of 500: before that they took longer"
-};
-/// From the steps where the job told them, else from the level of power or CPU use. Nothing for an empty run.
-[[nodiscard]] std::optional<SteadyPart> steady_part(const record::Run& run);
-
 /// All that a diagnosis can know of a run.
 [[nodiscard]] FactSheet facts_of(const record::Run& run);
 

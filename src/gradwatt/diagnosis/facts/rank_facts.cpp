@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradwatt/diagnosis/facts/change_points.hpp"
 #include "gradwatt/diagnosis/facts/fact_list.hpp"
-#include "gradwatt/diagnosis/facts/ranks_steps.hpp"
+#include "gradwatt/energy/change_points.hpp"
+#include "gradwatt/energy/rank_steps.hpp"
 
 namespace gradwatt::diagnosis {
 namespace {
@@ -29,15 +29,15 @@ struct Ratio {
 Ratio ratio_of(const Steps& steps) {
   std::vector<double> ratios;
   for (const auto* step : steps) {
-    const auto forward = phase_s(*step, Phase::forward), backward = phase_s(*step, Phase::backward);
+    const auto forward = energy::phase_s(*step, Phase::forward), backward = energy::phase_s(*step, Phase::backward);
     if (forward && backward && *forward > 0) ratios.push_back(*backward / *forward);
   }
-  return ratios.empty() ? Ratio{} : Ratio{median_of(std::move(ratios)), true};
+  return ratios.empty() ? Ratio{} : Ratio{energy::median_of(std::move(ratios)), true};
 }
 
 std::optional<double> wait_of(const Mark& step, const Ratio& least) {
-  if (const auto told = phase_s(step, Phase::comm_exposed)) return told;
-  const auto forward = phase_s(step, Phase::forward), backward = phase_s(step, Phase::backward);
+  if (const auto told = energy::phase_s(step, Phase::comm_exposed)) return told;
+  const auto forward = energy::phase_s(step, Phase::forward), backward = energy::phase_s(step, Phase::backward);
   if (!least.known || !forward || !backward) return std::nullopt;
   return std::max(0.0, *backward - least.backward_per_forward * *forward);
 }
@@ -46,7 +46,7 @@ struct OwnTime {
   std::vector<double> own_s, wait_s;  ///< by step
 };
 
-std::optional<std::map<std::int32_t, OwnTime>> own_times(const RankSteps& ranks) {
+std::optional<std::map<std::int32_t, OwnTime>> own_times(const energy::RankSteps& ranks) {
   Ratio least;
   for (const auto& [rank, steps] : ranks)
     if (const auto ratio = ratio_of(steps);
@@ -58,7 +58,7 @@ std::optional<std::map<std::int32_t, OwnTime>> own_times(const RankSteps& ranks)
       const auto wait = wait_of(*step, least);
       if (!wait) return std::nullopt;
       out[rank].wait_s.push_back(*wait);
-      out[rank].own_s.push_back(seconds_of(*step) - *wait);
+      out[rank].own_s.push_back(energy::seconds_of(*step) - *wait);
     }
   return out;
 }
@@ -78,11 +78,11 @@ std::int32_t slowest(const std::map<std::int32_t, OwnTime>& times, std::size_t b
 }  // namespace
 
 void add_rank_facts(const record::Run& run, energy::Window window, FactList& out) {
-  const auto ranks = steps_in(run, window);
+  const auto ranks = energy::steps_in(run, window);
   if (ranks.size() < 2) return;
   const auto times = own_times(ranks);
   if (!times) return;
-  const bool told = phase_s(*ranks.begin()->second.front(), Phase::comm_exposed).has_value();
+  const bool told = energy::phase_s(*ranks.begin()->second.front(), Phase::comm_exposed).has_value();
   const auto how = told ? How::counter : How::modelled;
   std::size_t steps = ranks.begin()->second.size();
   for (const auto& [rank, time] : *times) steps = std::min(steps, time.own_s.size());
@@ -90,11 +90,11 @@ void add_rank_facts(const record::Run& run, energy::Window window, FactList& out
   const auto culprit = slowest(*times, 0, steps);
   std::vector<double> others;
   for (const auto& [rank, time] : *times) {
-    out.add("rank.own_time_s", rank_name(rank), mean_of(time.own_s, 0, steps), how);
-    out.add("rank.wait_s", rank_name(rank), mean_of(time.wait_s, 0, steps), how);
+    out.add("rank.own_time_s", energy::rank_name(rank), mean_of(time.own_s, 0, steps), how);
+    out.add("rank.wait_s", energy::rank_name(rank), mean_of(time.wait_s, 0, steps), how);
     if (rank != culprit) others.push_back(mean_of(time.own_s, 0, steps));
   }
-  const double usual_s = median_of(others);
+  const double usual_s = energy::median_of(others);
   if (usual_s <= 0) return;
   out.add("rank.skew_share", "job", mean_of(times->at(culprit).own_s, 0, steps) / usual_s - 1, how);
   out.add("rank.culprit", "job", static_cast<double>(culprit), how);

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gradwatt/diagnosis/facts/change_points.hpp"
 #include "gradwatt/diagnosis/facts/fact_list.hpp"
-#include "gradwatt/diagnosis/facts/ranks_steps.hpp"
+#include "gradwatt/energy/change_points.hpp"
+#include "gradwatt/energy/rank_steps.hpp"
 
 namespace gradwatt::diagnosis {
 namespace {
@@ -19,7 +19,7 @@ constexpr double kPause = 2.5;
 
 std::vector<double> lengths_of(const Steps& steps) {
   std::vector<double> out;
-  for (const auto* step : steps) out.push_back(seconds_of(*step));
+  for (const auto* step : steps) out.push_back(energy::seconds_of(*step));
   return out;
 }
 
@@ -30,9 +30,9 @@ struct PhaseSum {
 PhaseSum sum_of(const Steps& steps, Phase phase) {
   PhaseSum out;
   for (const auto* step : steps)
-    if (const auto seconds = phase_s(*step, phase)) {
+    if (const auto seconds = energy::phase_s(*step, phase)) {
       out.phase_s += *seconds;
-      out.step_s += seconds_of(*step);
+      out.step_s += energy::seconds_of(*step);
       out.longest_s = std::max(out.longest_s, *seconds);
       ++out.steps;
     }
@@ -52,8 +52,8 @@ constexpr auto kPhaseShares = std::to_array<PhaseFact>({
 
 void add_rank(const Steps& steps, const std::string& subject, FactList& out) {
   const auto lengths = lengths_of(steps);
-  out.add("step.time_s", subject, median_of(lengths));
-  out.add("step.time_p95_s", subject, percentile_of(lengths, 0.95));
+  out.add("step.time_s", subject, energy::median_of(lengths));
+  out.add("step.time_p95_s", subject, energy::percentile_of(lengths, 0.95));
   for (const auto& [phase, share] : kPhaseShares) {
     const auto sum = sum_of(steps, phase);
     if (sum.steps == 0 || sum.step_s <= 0) continue;
@@ -75,8 +75,8 @@ bool holds_epoch_begin(const record::Run& run, const Mark& step) {
 
 /// What a step takes beyond the usual one, without what has a phase of its own.
 double excess_s(const Mark& step, double usual_s) {
-  return seconds_of(step) - usual_s - phase_s(step, Phase::evaluation).value_or(0) -
-         phase_s(step, Phase::checkpoint).value_or(0);
+  return energy::seconds_of(step) - usual_s - energy::phase_s(step, Phase::evaluation).value_or(0) -
+         energy::phase_s(step, Phase::checkpoint).value_or(0);
 }
 
 void add_pauses(const record::Run& run, const Steps& steps, double usual_s, FactList& out) {
@@ -85,7 +85,7 @@ void add_pauses(const record::Run& run, const Steps& steps, double usual_s, Fact
   double total_s = 0;
   bool epochs = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    total_s += seconds_of(*steps[i]);
+    total_s += energy::seconds_of(*steps[i]);
     const double excess = excess_s(*steps[i], usual_s);
     if (holds_epoch_begin(run, *steps[i])) {
       epochs = true;
@@ -101,16 +101,16 @@ void add_pauses(const record::Run& run, const Steps& steps, double usual_s, Fact
     return all;
   };
   if (epochs) {
-    out.add("epoch.gap_s", "job", median_of(gaps));
+    out.add("epoch.gap_s", "job", energy::median_of(gaps));
     out.add("epoch.gap_share", "job", sum(gaps) / total_s);
   }
   out.add("step.stall_share", "job", sum(stalls) / total_s);
   if (stalls.empty()) return;
-  out.add("step.stall_s", "job", median_of(stalls));
+  out.add("step.stall_s", "job", energy::median_of(stalls));
   std::vector<double> distances;
   for (std::size_t i = 1; i < stall_places.size(); ++i) distances.push_back(stall_places[i] - stall_places[i - 1]);
   if (distances.size() < 3) return;
-  const double period = median_of(distances);
+  const double period = energy::median_of(distances);
   const auto regular =
       std::ranges::count_if(distances, [&](double d) { return std::abs(d - period) <= std::max(1.0, 0.1 * period); });
   if (2 * static_cast<std::size_t>(regular) > distances.size()) out.add("step.stall_every_steps", "job", period);
@@ -126,16 +126,16 @@ std::optional<double> fact_of(const record::Run& run, std::string_view name) {
 }  // namespace
 
 void add_step_facts(const record::Run& run, energy::Window window, FactList& out) {
-  const auto ranks = steps_in(run, window);
+  const auto ranks = energy::steps_in(run, window);
   if (ranks.empty()) return;
   Steps all;
   for (const auto& [rank, steps] : ranks) {
-    if (ranks.size() > 1) add_rank(steps, rank_name(rank), out);
+    if (ranks.size() > 1) add_rank(steps, energy::rank_name(rank), out);
     all.insert(all.end(), steps.begin(), steps.end());
   }
   add_rank(all, "job", out);
   const auto& leading = ranks.begin()->second;
-  const double usual_s = median_of(lengths_of(leading));
+  const double usual_s = energy::median_of(lengths_of(leading));
   out.add("step.count", "job", static_cast<double>(leading.size()));
   add_pauses(run, leading, usual_s, out);
   std::int64_t samples = 0;

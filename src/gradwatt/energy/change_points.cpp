@@ -1,9 +1,9 @@
-#include "gradwatt/diagnosis/facts/change_points.hpp"
+#include "gradwatt/energy/change_points.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace gradwatt::diagnosis {
+namespace gradwatt::energy {
 namespace {
 
 /// Prefix sums, so that the cost of any stretch is read off in constant time.
@@ -33,6 +33,19 @@ double noise_variance(std::span<const double> values) {
   const double sigma = median_of(std::move(differences)) / 0.954;
   const double scale = std::abs(median_of({values.begin(), values.end()}));
   return std::max(sigma * sigma, std::pow(1e-3 * scale, 2) + 1e-300);
+}
+
+/// Values that stand out among their neighbours are drawn in to 3 σ: a checkpoint is no new level.
+std::vector<double> without_outliers(std::span<const double> values, double sigma) {
+  constexpr std::size_t kSide = 3;
+  std::vector<double> out(values.begin(), values.end());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto begin = i - std::min(i, kSide), end = std::min(values.size(), i + kSide + 1);
+    const double middle = median_of(
+        {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)});
+    out[i] = std::clamp(values[i], middle - 3 * sigma, middle + 3 * sigma);
+  }
+  return out;
 }
 
 void cut(const Costs& cost, std::size_t begin, std::size_t end, std::size_t least, double penalty,
@@ -69,8 +82,9 @@ std::vector<Segment> segments_of(std::span<const double> values, std::size_t lea
   if (values.empty()) return {};
   std::vector<std::size_t> cuts{0};
   if (values.size() >= 2 * least) {
-    const double penalty = strictness * 2 * std::log(static_cast<double>(values.size())) * noise_variance(values);
-    cut(Costs(values), 0, values.size(), least, penalty, cuts);
+    const double variance = noise_variance(values);
+    const double penalty = strictness * 2 * std::log(static_cast<double>(values.size())) * variance;
+    cut(Costs(without_outliers(values, std::sqrt(variance))), 0, values.size(), least, penalty, cuts);
   }
   cuts.push_back(values.size());
   std::vector<Segment> out;
@@ -101,4 +115,4 @@ Segment steady_segment(std::span<const double> values, std::span<const double> w
   return {first->begin, last->end, main->median};
 }
 
-}  // namespace gradwatt::diagnosis
+}  // namespace gradwatt::energy

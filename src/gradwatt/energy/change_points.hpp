@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-namespace gradwatt::diagnosis {
+namespace gradwatt::energy {
 
 /// A stretch of equal level: indices [begin, end).
 struct Segment {
@@ -28,4 +28,4 @@ struct Segment {
 /// Smallest value at or above which the part 1 − `share` of all values lies. `values` is not empty.
 [[nodiscard]] double percentile_of(std::vector<double> values, double share);
 
-}  // namespace gradwatt::diagnosis
+}  // namespace gradwatt::energy
