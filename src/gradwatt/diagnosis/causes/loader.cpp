@@ -188,8 +188,9 @@ std::optional<double> epoch_share(const FactSheet& facts) { return facts.number(
 std::optional<double> copy_share(const FactSheet& facts) { return facts.number("trace.copy_exposed_share"); }
 
 /// CPUs that one worker keeps busy: one that sleeps on storage or the network leaves room for others.
-double cpus_of_worker(const FactSheet& facts) {
-  const auto running = facts.number("loader.workers_running_share");
+double cpus_of_worker(const FactSheet& facts, double ranks, double workers) {
+  auto running = facts.number("loader.workers_running_share");
+  if (const auto busy = facts.number("job.cores_busy"); !running && busy) running = *busy / (ranks * (workers + 1));
   return std::clamp(running.value_or(1), 0.05, 1.0);
 }
 
@@ -206,7 +207,7 @@ void propose_workers(const FactSheet& facts, Advice& advice) {
     if (!cores) cores = facts.number(name);
   std::string bound;
   if (cores) {
-    const double room = std::floor((*cores - ranks - kReservedCores) / (ranks * cpus_of_worker(facts)));
+    const double room = std::floor((*cores - ranks - kReservedCores) / (ranks * cpus_of_worker(facts, ranks, have)));
     const auto whose =
         fmt::format("{:.0f} CPU{} for {:.0f} rank{}", *cores, *cores == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s");
     if (room <= have) {
