@@ -67,7 +67,9 @@ std::optional<Symptom> gpu_gaps(const FactSheet& facts) {
 }
 
 std::optional<Symptom> power_level(const FactSheet& facts) {
-  const auto power = facts.number("gpu.power_avg_w");
+  auto power = facts.number("gpu.power_avg_w");
+  const auto low = facts.number("gpu.power_min_w"), high = facts.number("gpu.power_max_w");
+  if (!power && low && high) power = (*low + *high) / 2;
   if (const auto share = facts.number("gpu.power_range_share"))
     return Symptom{*share,
                    fmt::format("power stands at {:.0f} % of the range from idle to limit", 100 * *share),
@@ -78,7 +80,7 @@ std::optional<Symptom> power_level(const FactSheet& facts) {
   if (idle >= *limit) return std::nullopt;
   return Symptom{std::clamp((*power - idle) / (*limit - idle), 0.0, 1.0),
                  fmt::format("GPUs draw {:.0f} W of {:.0f} W", *power, *limit),
-                 {"gpu.power_avg_w", "gpu.power_limit_w"}};
+                 {facts.has("gpu.power_avg_w") ? "gpu.power_avg_w" : "gpu.power_max_w", "gpu.power_limit_w"}};
 }
 
 std::optional<Symptom> busy_at_low_power(const FactSheet& facts) {
@@ -147,6 +149,8 @@ std::optional<Symptom> hang(const FactSheet& facts) {
     return Symptom{1, "a collective never ends", {"comm.hangs"}};
   if (const auto still = facts.number("job.no_progress_s"); still && *still >= kHang_s)
     return Symptom{1, fmt::format("no step and no byte for {:.0f} s", *still), {"job.no_progress_s"}};
+  if (facts.is("job.hangs").value_or(false))
+    return Symptom{1, "the job stands still while its processes live", {"job.hangs"}};
   return std::nullopt;
 }
 
@@ -154,6 +158,43 @@ std::optional<bool> consumer_gpu(const FactSheet& facts) {
   const auto geforce = facts.text_holds("gpu.name", "rtx 40"), newer = facts.text_holds("gpu.name", "rtx 50");
   if (!geforce) return std::nullopt;
   return *geforce || *newer;
+}
+
+std::optional<bool> server_gpu(const FactSheet& facts) {
+  std::optional<bool> is;
+  for (const std::string_view name :
+       {"a100", "a800", "h100", "h800", "h200", "h20", "b200", "gb200", "gh200", "mi250", "mi300"})
+    if (const auto holds = facts.text_holds("gpu.name", name)) is = is.value_or(false) || *holds;
+  return is;
+}
+
+std::optional<double> loader_workers(const FactSheet& facts) {
+  if (const auto workers = facts.number("loader.workers")) return workers;
+  const auto word = facts.text("loader.workers");
+  if (word == "many") return 4;
+  if (word == "several") return 2;
+  return std::nullopt;
+}
+
+std::optional<Symptom> bursty_input_wait(const FactSheet& facts) {
+  constexpr double kBurst = 5;
+  const auto mean = facts.number("step.data_wait_s"), most = facts.number("step.data_wait_max_s");
+  if (!mean || !most || *mean <= 0 || *most < kBurst * *mean) return std::nullopt;
+  return Symptom{*most / *mean,
+                 fmt::format("the wait for a batch varies from {:.3g} s on average to {:.3g} s", *mean, *most),
+                 {"step.data_wait_max_s", "step.data_wait_s"}};
+}
+
+std::optional<Symptom> slower_on_more_hosts(const FactSheet& facts) {
+  const auto sizes = sized(facts, "scaling.samples_per_s", "nodes");
+  if (sizes.size() >= 2 && sizes.back().value < sizes.front().value)
+    return Symptom{sizes.back().value / sizes.front().value,
+                   fmt::format("{:.0f} hosts together do {:.3g} samples a second, {:.0f} {:.3g}", sizes.back().size,
+                               sizes.back().value, sizes.front().size, sizes.front().value),
+                   {"scaling.samples_per_s"}};
+  if (facts.text_holds("scaling.observation", "more nodes").value_or(false))
+    return Symptom{0.9, "more hosts make it slower", {"scaling.observation"}};
+  return std::nullopt;
 }
 
 }  // namespace gradwatt::diagnosis

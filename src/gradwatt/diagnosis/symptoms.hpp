@@ -34,10 +34,18 @@ struct Symptom {
 [[nodiscard]] std::optional<bool> several_hosts(const FactSheet& facts);
 /// Several ranks take part.
 [[nodiscard]] std::optional<bool> several_ranks(const FactSheet& facts);
-/// The job stands still.
+/// The job stands still. The first fact named says how much is known: comm.hangs a collective, job.hangs no place.
 [[nodiscard]] std::optional<Symptom> hang(const FactSheet& facts);
 /// Consumer cards that lack peer-to-peer over PCIe (GeForce RTX 40 and 50 series).
 [[nodiscard]] std::optional<bool> consumer_gpu(const FactSheet& facts);
+/// Cards of servers that are sold with NVLink, and nearly always with RDMA between the hosts.
+[[nodiscard]] std::optional<bool> server_gpu(const FactSheet& facts);
+/// Loader workers a rank. "many" and "several" count as the least that they can mean.
+[[nodiscard]] std::optional<double> loader_workers(const FactSheet& facts);
+/// Some batches are waited for many times as long as the average one. The value is longest over mean.
+[[nodiscard]] std::optional<Symptom> bursty_input_wait(const FactSheet& facts);
+/// The job is slower as a whole on several hosts than on one: told by figures or in words.
+[[nodiscard]] std::optional<Symptom> slower_on_more_hosts(const FactSheet& facts);
 /// From there on waiting is worth a word: what the PyTorch profiler's own advice used for loaders (5 %).
 inline constexpr double kWorthMentioning = 0.05;
 

@@ -99,9 +99,12 @@ void judge_affinity(const FactSheet& facts, Opinion& opinion) {
   for (const std::string_view name : {"job.cpus_used_distinct", "loader.cores_used"})
     if (!used) used = facts.number(name);
   if (!used) opinion.wants("job.cpus_used_distinct", weight::kStrong);
-  const double workers = facts.number("loader.workers").value_or(0);
-  if (used && *used <= 2.2 && ((cores && *cores >= 3 * *used) || workers >= 2 * *used))
-    opinion.supports(weight::kStrong,
+  const double workers = loader_workers(facts).value_or(0);
+  const bool room = used && cores && *cores >= 3 * *used, crowd = used && workers >= 2 * *used;
+  const auto wait = input_wait(facts);
+  if (used && *used <= 2.2 && (room || crowd))
+    // Many workers that are waited for and share one CPU of many: nothing else looks like that.
+    opinion.supports(room && crowd && wait && wait->value >= kWorthMentioning ? weight::kDecisive : weight::kStrong,
                      fmt::format("all busy threads share {:.0f} CPU{}{}", *used, *used < 1.5 ? "" : "s",
                                  cores ? fmt::format(" of {:.0f}", *cores) : ""),
                      {"job.cpus_used_distinct", "loader.cores_used"});
@@ -110,11 +113,11 @@ void judge_affinity(const FactSheet& facts, Opinion& opinion) {
                                   {"job.cpus_used_distinct"}));
   if (const auto idle = idle_cores(facts), gaps = gpu_gaps(facts);
       !used && idle && gaps && idle->value > 0.8 && gaps->value > 0.5)
-    opinion.supports(weight::kStrong, idle->text + " while GPUs idle", idle->facts);
+    // A loader in the training thread and a slow training thread look the same.
+    opinion.supports(weight::kFair, idle->text + " while GPUs idle", idle->facts);
   else if (used && workers >= 4)
     opinion.supports(weight::kWeak, fmt::format("{:.0f} workers could use more", workers), {"loader.workers"});
-  if (const auto wait = input_wait(facts); wait && wait->value >= kWorthMentioning)
-    opinion.supports(weight::kWeak, wait->text, wait->facts);
+  if (wait && wait->value >= kWorthMentioning) opinion.supports(weight::kWeak, wait->text, wait->facts);
   if (const auto per_rank = facts.number("job.cpus_per_rank"); per_rank && *per_rank <= 1)
     opinion.speaks_against(weight::kStrong, "each rank was given one CPU only", {"job.cpus_per_rank"});
 }
@@ -153,11 +156,7 @@ void judge_contention(const FactSheet& facts, Opinion& opinion) {
   if (const auto steal = facts.number("host.steal_pct"); steal && *steal > 10)
     opinion.supports(weight::kStrong, fmt::format("the hypervisor gives {:.0f} % of the CPU time to others", *steal),
                      {"host.steal_pct"});
-  const auto now = facts.number("step.data_wait_max_s"), usual = facts.number("step.data_wait_s");
-  if (now && usual && *usual > 0 && *now > 5 * *usual)
-    opinion.supports(weight::kWeak,
-                     fmt::format("the wait for a batch varies from {:.3g} s on average to {:.3g} s", *usual, *now),
-                     {"step.data_wait_max_s", "step.data_wait_s"});
+  if (const auto bursts = bursty_input_wait(facts)) opinion.supports(weight::kWeak, bursts->text, bursts->facts);
   if (const auto wait = facts.number("job.cpu_wait_share"))
     *wait > 0.1
         ? opinion.supports(

@@ -50,8 +50,12 @@ bool judge_waits(const FactSheet& facts, Opinion& opinion) {
   return true;
 }
 
+/// Power alone tells that the GPUs work, steps tell that nobody waits: two verdicts.
+bool knows_waits(const FactSheet& facts) { return input_wait(facts) || exposed_communication(facts); }
+
 void judge_full_power(const FactSheet& facts, Opinion& opinion) {
   if (!judge_waits(facts, opinion)) return;
+  if (!knows_waits(facts)) opinion.speaks_against(weight::kWeak, "nothing is known of waits", {});
   const auto power = power_level(facts);
   const auto busy = facts.number("gpu.utilization_pct");
   if (power && power->value >= kFullPower)
@@ -70,6 +74,19 @@ void judge_full_power(const FactSheet& facts, Opinion& opinion) {
     if (const auto cores = idle_cores(facts))
       cores->value < 0.3 ? opinion.supports(weight::kFair, cores->text, cores->facts)
                          : opinion.speaks_against(weight::kWeak, cores->text, cores->facts);
+  if (const auto hot = facts.highest("gpu.held_thermal_share"); hot && *hot > 0.1)
+    opinion.rules_out("heat holds the clocks", {"gpu.held_thermal_share"});
+}
+
+void judge_power_alone(const FactSheet& facts, Opinion& opinion) {
+  if (knows_waits(facts)) return void(opinion.rules_out("the steps are known: they decide", {"step.data_wait_share"}));
+  if (!judge_waits(facts, opinion)) return;
+  const auto power = power_level(facts);
+  if (!power) return void(opinion.wants("gpu.power_avg_w", weight::kStrong));
+  power->value >= kFullPower ? opinion.supports(weight::kStrong, power->text, power->facts)
+                             : opinion.rules_out(power->text, power->facts);
+  if (const auto busy = facts.number("gpu.utilization_pct"); busy && *busy < 80)
+    opinion.speaks_against(weight::kStrong, fmt::format("{:.0f} % utilisation", *busy), {"gpu.utilization_pct"});
   if (const auto hot = facts.highest("gpu.held_thermal_share"); hot && *hot > 0.1)
     opinion.rules_out("heat holds the clocks", {"gpu.held_thermal_share"});
 }
@@ -117,6 +134,8 @@ constexpr std::string_view kNothing = "nothing to fix";
 constexpr auto kCauses = std::to_array<CauseInfo>({
     {"control:healthy", "", "the job uses what it has", prior::kCommon, "", judge_full_power, kNothing, "user", "", "",
      nullptr, nullptr},
+    {"control:healthy-power", "", "the GPUs draw what work draws", prior::kCommon, "", judge_power_alone, kNothing,
+     "user", "", "", nullptr, nullptr},
     {"control:healthy-low-power", "K7", "low power is natural for this work", prior::kCommon, "", judge_low_power,
      kNothing, "user", "", "", nullptr, nullptr},
     {"control:workers-do-not-help", "", "the loader keeps up; more workers only cost", prior::kCommon, "",

@@ -34,8 +34,19 @@ bool expect_skew(const FactSheet& facts, Opinion& opinion, double most) {
   return true;
 }
 
+bool has_unlike_cards(const FactSheet& facts) {
+  const auto names = facts.all("gpu.name");
+  return std::ranges::any_of(names, [&](const auto* fact) {
+    return fact->subject != "job" && names.front()->subject != "job" && fact->value != names.front()->value;
+  });
+}
+
 void judge_straggler(const FactSheet& facts, Opinion& opinion) {
   if (!expect_skew(facts, opinion, weight::kStrong)) return;
+  if (const auto skew = facts.number("rank.skew_share"); skew && *skew < kSkew)
+    opinion.speaks_against(weight::kStrong, "equal GPUs may differ by as much", {"rank.skew_share"});
+  if (has_unlike_cards(facts))
+    opinion.speaks_against(weight::kStrong, "the cards differ, which explains it", {"gpu.name"});
   const auto culprit = facts.number("rank.culprit") ? facts.number("rank.culprit") : facts.number("trace.straggler");
   if (culprit)
     opinion.supports(weight::kFair, fmt::format("the others wait for rank {:.0f}, which waits least", *culprit),

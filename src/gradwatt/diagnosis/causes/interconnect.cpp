@@ -22,7 +22,7 @@ std::optional<Symptom> slow_collective(const FactSheet& facts) {
     return Symptom{*got / *expected,
                    fmt::format("an all-reduce reaches {:.3g} of {:.3g} GB/s", *got * 1e-9, *expected * 1e-9),
                    {"comm.bus_bandwidth_bytes_per_s", "comm.expected_bytes_per_s"}};
-  if (const auto slow = facts.text_holds("comm.observation", "below the link rate"); slow && *slow)
+  if (facts.text_holds("comm.observation", "below the link rate").value_or(false))
     return Symptom{0.3, "collectives stay far below the rate of the link", {"comm.observation"}};
   return std::nullopt;
 }
@@ -37,6 +37,8 @@ void judge_broken_p2p(const FactSheet& facts, Opinion& opinion, bool hanging) {
   if (hanging) {
     if (const auto stuck = hang(facts))
       opinion.supports(weight::kFair, stuck->text, stuck->facts);
+    else if (facts.is("comm.fails").value_or(false))
+      opinion.supports(weight::kWeak, "a collective ends in an error", {"comm.fails"});
     else if (facts.number("step.time_s") || facts.has("comm.bus_bandwidth_bytes_per_s"))
       return void(opinion.rules_out("the job moves", {"step.time_s"}));
     else
@@ -49,6 +51,14 @@ void judge_broken_p2p(const FactSheet& facts, Opinion& opinion, bool hanging) {
     else
       opinion.wants("comm.bus_bandwidth_bytes_per_s", weight::kFair);
   }
+  // A path that breaks at its first use was never right; a rank that goes missing does so later.
+  if (hanging && facts.text_holds("job.stalls_at", "start").value_or(false))
+    opinion.supports(weight::kFair, "the first collective already stands still", {"job.stalls_at"});
+  if (const auto works = facts.is("comm.works_without_gpudirect"))
+    *works ? opinion.supports(weight::kStrong, "without GPUDirect RDMA it runs: cards do not reach GPU memory",
+                              {"comm.works_without_gpudirect"})
+           : opinion.speaks_against(weight::kFair, "it fails without GPUDirect RDMA too",
+                                    {"comm.works_without_gpudirect"});
   if (const auto without = facts.is("comm.hangs_without_p2p"))
     *without ? opinion.speaks_against(weight::kStrong, "it hangs with P2P disabled too", {"comm.hangs_without_p2p"})
              : opinion.supports(weight::kStrong, "with P2P disabled it runs", {"comm.hangs_without_p2p"});
@@ -88,9 +98,18 @@ void judge_iommu(const FactSheet& facts, Opinion& opinion) {
         : opinion.rules_out("the IOMMU is " + *iommu, {"host.iommu"});
   else
     opinion.wants("host.iommu", weight::kStrong);
-  if (const auto amd = facts.text_holds("gpu.name", "mi"), instinct = facts.text_holds("gpu.name", "amd");
-      amd && *instinct)
-    opinion.supports(weight::kWeak, "RCCL needs iommu=pt on many hosts", {"gpu.name"});
+  // ROCm's installation notes name it as the first thing to check when an application hangs on several GPUs.
+  if (facts.text_holds("gpu.name", "amd").value_or(false) || facts.text_holds("job.backend", "rccl").value_or(false))
+    opinion.supports(hang(facts) ? weight::kFair : weight::kWeak, "RCCL needs iommu=pt on many hosts",
+                     {"gpu.name", "job.backend"});
+}
+
+/// Whoever told the facts looked at the communication: then the kind of card is more than a circumstance.
+bool tells_of_communication(const FactSheet& facts) {
+  return std::ranges::any_of(facts.facts(), [](const auto& fact) {
+    return fact.name.starts_with("comm.") || fact.name == "step.comm_exposed_share" ||
+           fact.name == "trace.comm_exposed_share";
+  });
 }
 
 void judge_no_p2p(const FactSheet& facts, Opinion& opinion) {
@@ -106,7 +125,7 @@ void judge_no_p2p(const FactSheet& facts, Opinion& opinion) {
     opinion.wants("comm.p2p_possible", weight::kStrong);
   }
   if (consumer)
-    *consumer ? opinion.supports(weight::kStrong,
+    *consumer ? opinion.supports(tells_of_communication(facts) ? weight::kStrong : weight::kFair,
                                  fmt::format("{} has no peer-to-peer over PCIe", *facts.text("gpu.name")), {"gpu.name"})
               : opinion.speaks_against(weight::kWeak, "the card can do peer-to-peer", {"gpu.name"});
   const auto exposed = exposed_communication(facts);
@@ -135,7 +154,7 @@ void judge_gpudirect(const FactSheet& facts, Opinion& opinion) {
     opinion.wants("comm.gpudirect_rdma", weight::kDecisive);
   }
   if (const auto slow = slow_collective(facts))
-    slow->value < 0.75 ? opinion.supports(weight::kFair, slow->text, slow->facts)
+    slow->value < 0.75 ? opinion.supports(uses_rdma(facts) ? weight::kStrong : weight::kFair, slow->text, slow->facts)
                        : opinion.speaks_against(weight::kStrong, slow->text, slow->facts);
   else if (uses_rdma(facts) && facts.has("comm.bus_bandwidth_bytes_per_s"))
     opinion.supports(weight::kWeak, "the bandwidth of a collective is in question", {"comm.bus_bandwidth_bytes_per_s"});

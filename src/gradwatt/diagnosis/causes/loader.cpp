@@ -28,11 +28,13 @@ bool expect_input_wait(const FactSheet& facts, Opinion& opinion, double most) {
     opinion.speaks_against(weight::kFair, wait->text, wait->facts);
   else
     opinion.supports(std::min(most, weight::kFair + 6 * wait->value), wait->text, wait->facts);
+  // A loader that is too slow is so in each step; what comes in bursts lies outside of it.
+  if (const auto bursts = bursty_input_wait(facts)) opinion.speaks_against(weight::kWeak, bursts->text, bursts->facts);
   return true;
 }
 
 void judge_synchronous(const FactSheet& facts, Opinion& opinion) {
-  const auto workers = facts.number("loader.workers");
+  const auto workers = loader_workers(facts);
   if (workers && *workers > 0)
     return void(opinion.rules_out(fmt::format("the loader has {:.0f} workers", *workers), {"loader.workers"}));
   if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
@@ -80,8 +82,9 @@ void judge_census(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_too_few(const FactSheet& facts, Opinion& opinion) {
-  if (!expect_input_wait(facts, opinion, weight::kStrong)) return;
-  const auto workers = facts.number("loader.workers");
+  const auto workers = loader_workers(facts);
+  // The wait alone is that of every loader cause; with a number of workers it is a figure for this one.
+  if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
   if (!workers)
     opinion.wants("loader.workers", weight::kFair);
   else if (*workers == 0)
@@ -93,7 +96,9 @@ void judge_too_few(const FactSheet& facts, Opinion& opinion) {
   judge_tried_workers(facts, opinion);
   judge_census(facts, opinion);
   if (const auto cores = idle_cores(facts)) {
-    if (cores->value > 0.4)
+    if (const auto used = facts.number("job.cpus_used_distinct"); used && workers && *workers >= 2 * *used)
+      opinion.speaks_against(weight::kFair, "the workers that there are do not get CPUs: " + cores->text, cores->facts);
+    else if (cores->value > 0.4)
       opinion.supports(weight::kWeak, "CPUs are free for more workers: " + cores->text, cores->facts);
     else if (cores->value < 0.1)
       opinion.speaks_against(weight::kFair, "no CPU is free for more workers: " + cores->text, cores->facts);

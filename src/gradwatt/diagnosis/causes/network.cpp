@@ -37,6 +37,10 @@ void judge_poor_scaling(const FactSheet& facts, Opinion& opinion) {
 
 void judge_slow_ethernet(const FactSheet& facts, Opinion& opinion) {
   if (!expect_several_hosts(facts, opinion)) return;
+  const auto used = facts.number("comm.link_bits_per_s", facts.text("comm.interface").value_or("")),
+             fastest = facts.highest("comm.link_bits_per_s");
+  if (used && fastest && *used < 0.5 * *fastest)
+    return void(opinion.rules_out("a faster interface is there and not in use", {"comm.link_bits_per_s"}));
   if (const auto rate = facts.lowest("comm.link_bits_per_s")) {
     if (*rate > 30e9)
       return void(
@@ -51,7 +55,15 @@ void judge_slow_ethernet(const FactSheet& facts, Opinion& opinion) {
   if (const auto ports = facts.highest("comm.rdma_ports_active"); ports && *ports > 0)
     opinion.speaks_against(weight::kStrong, fmt::format("{:.0f} RDMA ports are active", *ports),
                            {"comm.rdma_ports_active"});
-  judge_poor_scaling(facts, opinion);
+  if (const auto slower = slower_on_more_hosts(facts)) {
+    opinion.supports(weight::kStrong, slower->text, slower->facts);
+    // Hosts with such cards have RDMA: when they do not scale, the network is not in use rather than slow.
+    if (const auto server = server_gpu(facts); server && !facts.has("comm.link_bits_per_s"))
+      *server ? opinion.speaks_against(weight::kFair, "hosts with such cards have a fast network", {"gpu.name"})
+              : opinion.supports(weight::kWeak, "hosts with such cards have Ethernet", {"gpu.name"});
+  } else {
+    judge_poor_scaling(facts, opinion);
+  }
   if (const auto exposed = exposed_communication(facts))
     exposed->value < 0.05 ? opinion.rules_out(exposed->text, exposed->facts)
                           : opinion.supports(weight::kWeak, exposed->text, exposed->facts);

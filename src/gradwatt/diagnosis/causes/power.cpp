@@ -108,6 +108,21 @@ std::optional<HeatContrast> heat_contrast(const FactSheet& facts) {
   return out && out->hot_c > out->cool_c ? out : std::nullopt;
 }
 
+/// The card that lost most of its clock between cold and warm.
+struct ClockLoss {
+  std::string subject;
+  double cold_mhz = 0, warm_mhz = 0;
+};
+std::optional<ClockLoss> clock_loss(const FactSheet& facts) {
+  std::optional<ClockLoss> out;
+  for (const auto* fact : facts.all("gpu.sm_clock_cold_mhz")) {
+    const auto cold = record::as_number(*fact), warm = facts.number("gpu.sm_clock_mhz", fact->subject);
+    if (cold && warm && *cold > 0 && (!out || *warm / *cold < out->warm_mhz / out->cold_mhz))
+      out = ClockLoss{fact->subject, *cold, *warm};
+  }
+  return out;
+}
+
 bool judge_heat(const FactSheet& facts, Opinion& opinion) {
   const auto held = facts.highest("gpu.held_thermal_share");
   if (held && *held < 0.01) {
@@ -127,18 +142,31 @@ bool judge_heat(const FactSheet& facts, Opinion& opinion) {
     }
     if (*hottest >= 85)
       opinion.supports(weight::kFair, fmt::format("the hottest GPU has {:.0f} °C", *hottest), {"gpu.temperature_c"});
+    const auto loss = clock_loss(facts);
+    if (loss && loss->warm_mhz < 0.95 * loss->cold_mhz)
+      opinion.supports(
+          weight::kFair,
+          fmt::format("{} clocks {:.0f} MHz cold and {:.0f} MHz warm", loss->subject, loss->cold_mhz, loss->warm_mhz),
+          {"gpu.sm_clock_cold_mhz", "gpu.sm_clock_mhz"});
     const auto clock = facts.lowest("gpu.sm_clock_mhz"), most = facts.highest("gpu.sm_clock_max_mhz")
                                                                     ? facts.highest("gpu.sm_clock_max_mhz")
                                                                     : facts.highest("gpu.sm_clock_mhz");
-    if (clock && most && *clock < 0.9 * *most)
+    if (!loss && clock && most && *clock < 0.9 * *most)
       opinion.supports(weight::kFair, fmt::format("its clock falls to {:.0f} of {:.0f} MHz", *clock, *most),
                        {"gpu.sm_clock_mhz"});
   }
   return true;
 }
 
+bool stand_close(const FactSheet& facts) {
+  return facts.text_holds("gpu.placement", "side by side").value_or(false) ||
+         facts.text_holds("gpu.placement", "air flow").value_or(false);
+}
+
 void judge_throttling(const FactSheet& facts, Opinion& opinion) {
   if (!judge_heat(facts, opinion)) return;
+  if (stand_close(facts))
+    opinion.speaks_against(weight::kFair, "the cards stand close: their place matters", {"gpu.placement"});
   if (const auto contrast = heat_contrast(facts);
       contrast && contrast->hot_mhz > 0 && contrast->hot_mhz < 0.95 * contrast->cool_mhz)
     opinion.speaks_against(weight::kFair,
@@ -149,6 +177,8 @@ void judge_throttling(const FactSheet& facts, Opinion& opinion) {
 void judge_spacing(const FactSheet& facts, Opinion& opinion) {
   if (!judge_heat(facts, opinion)) return;
   const auto contrast = heat_contrast(facts);
+  if (stand_close(facts))
+    opinion.supports(weight::kStrong, "the cards stand close, with little air", {"gpu.placement"});
   if (!contrast)
     return void(opinion.speaks_against(weight::kFair, "no contrast between cards is known", {})
                     .wants("gpu.temperature_c", weight::kFair));

@@ -112,12 +112,15 @@ void judge_cluster(const FactSheet& facts, Opinion& opinion) {
       // Below 1/size the whole is slower than its smallest part.
       const auto sizes = sized(facts, "scaling.samples_per_s", what);
       if (sizes.size() >= 2 && sizes.back().value < sizes.front().value)
-        opinion.supports(weight::kStrong, "more ranks make the whole slower: " + gained->text, gained->facts);
+        opinion.supports(weight::kFair, "more ranks make the whole slower: " + gained->text, gained->facts);
     }
   if (const auto busy = facts.sum("gpu.utilization_pct");
       busy && facts.all("gpu.utilization_pct").size() > 1 && *busy < 120)
     opinion.supports(weight::kFair, fmt::format("utilisation of all GPUs adds up to {:.0f} %: they take turns", *busy),
                      {"gpu.utilization_pct"});
+  else if (const auto together = facts.number("gpu.utilization_sum_pct"); together && *together < 120)
+    opinion.supports(weight::kWeak, fmt::format("utilisation of all GPUs adds up to {:.0f} %", *together),
+                     {"gpu.utilization_sum_pct"});
   if (facts.text_holds("gpu.observation", "take turns").value_or(false))
     opinion.supports(weight::kFair, "GPUs take turns", {"gpu.observation"});
   if (!opinion.has_support()) opinion.wants("scaling.samples_per_s", weight::kFair);
@@ -145,7 +148,7 @@ void judge_nccl_version(const FactSheet& facts, Opinion& opinion) {
   if (facts.text_holds("gpu.name", "h100").value_or(false)) opinion.supports(weight::kWeak, "with H100", {"gpu.name"});
   const auto got = facts.highest("comm.bus_bandwidth_bytes_per_s"),
              expected = facts.number("comm.expected_bytes_per_s");
-  if (got && (!expected || *got < 0.75 * *expected))
+  if (got && expected && *got < 0.75 * *expected)
     opinion.supports(weight::kFair, fmt::format("an all-reduce reaches {:.3g} GB/s", *got * 1e-9),
                      {"comm.bus_bandwidth_bytes_per_s"});
 }

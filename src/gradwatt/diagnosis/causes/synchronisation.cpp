@@ -60,7 +60,7 @@ void judge_sync_batch_norm(const FactSheet& facts, Opinion& opinion) {
     opinion.wants("job.sync_batch_norm", weight::kStrong);
   else
     opinion.supports(weight::kStrong, "batch norm takes its statistics over all ranks", {"job.sync_batch_norm"});
-  const auto both = sized(facts, "scaling.step_s", "sync_bn");
+  const auto both = sized(facts, "scaling.step_s", "sync_batch_norm");
   if (both.size() == 2 && both.front().value > 0)
     both.back().value > 1.1 * both.front().value
         ? opinion.supports(
@@ -110,7 +110,12 @@ void judge_hang(const FactSheet& facts, Opinion& opinion) {
     if (facts.has("step.time_s")) return void(opinion.rules_out("steps go on", {"step.time_s"}));
     return void(opinion.wants("job.no_progress_s", weight::kStrong));
   }
-  opinion.supports(weight::kStrong, stuck->text, stuck->facts);
+  const bool somewhere = stuck->facts.front() == "job.hangs";
+  opinion.supports(somewhere ? weight::kFair : weight::kStrong, stuck->text, stuck->facts);
+  if (somewhere) opinion.wants("comm.hangs", weight::kStrong);
+  if (facts.text_holds("job.stalls_at", "start").value_or(false))
+    opinion.speaks_against(weight::kFair, "it stands still in the first collective: look at the path first",
+                           {"job.stalls_at"});
   if (const auto busy = facts.number("gpu.utilization_pct"); busy && *busy > 95 && at_idle_power(facts))
     opinion.supports(weight::kWeak, fmt::format("{:.0f} % utilisation at idle power: kernels spin", *busy),
                      {"gpu.utilization_pct"});
@@ -124,7 +129,7 @@ void judge_spin(const FactSheet& facts, Opinion& opinion) {
   if (!busy) return void(opinion.wants("gpu.utilization_pct", weight::kFair));
   if (*busy < 90)
     return void(opinion.rules_out(fmt::format("GPUs report {:.0f} % utilisation", *busy), {"gpu.utilization_pct"}));
-  if (!facts.has("gpu.power_avg_w") && !facts.has("gpu.power_range_share"))
+  if (!power_level(facts) && !facts.has("gpu.power_class"))
     return void(opinion.wants("gpu.power_avg_w", weight::kStrong));
   if (!at_idle_power(facts))
     return void(opinion.rules_out("GPUs draw more than a spinning kernel", {"gpu.power_avg_w"}));
