@@ -230,6 +230,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"trace.idle_kernel_wait_share", "", "rank", "of the idle time: short gaps between queued kernels, 0 to 1"},
     {"trace.idle_other_share", "", "rank", "of the idle time: neither of both, 0 to 1"},
     {"trace.comm_share", "", "rank", "part of the time that communication kernels run, 0 to 1"},
+    {"trace.comm_s", "s", "rank", "time in collectives a step, mean; of the whole trace where it has no steps"},
     {"trace.comm_exposed_share", "", "rank", "part of the time that communication runs and nothing computes, 0 to 1"},
     {"trace.comm_overlap_share", "", "rank", "part of the communication that runs beside computing, 0 to 1"},
     {"trace.loader_share", "", "rank", "part of the time that the training thread waits in the data loader, 0 to 1"},
