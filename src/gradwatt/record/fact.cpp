@@ -60,6 +60,8 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"job.slower_since", "", "job", "what changed when the job became slower: framework, driver, nccl, data", kText},
     {"job.slower_factor", "", "job", "time for the same work now over the time before it became slower"},
     {"job.precision", "", "job", "data type of the matrix products: fp32, tf32, bf16, fp16", kText},
+    {"job.process_group_timeout_s", "s", "job", "time after which a collective that does not end is an error"},
+    {"job.cuda_version", "", "process", "CUDA version that the framework was built for", kText},
     {"job.accumulation_steps", "", "job", "forward passes for one optimiser step"},
     {"job.sync_batch_norm", "", "job", "1: batch norm takes its statistics over all ranks"},
     {"job.lengths_vary", "", "job", "1: sequences or examples have unlike lengths"},
