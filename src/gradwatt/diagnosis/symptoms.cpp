@@ -169,7 +169,7 @@ std::optional<bool> server_gpu(const FactSheet& facts) {
 }
 
 std::optional<double> loader_workers(const FactSheet& facts) {
-  if (const auto workers = facts.number("loader.workers")) return workers;
+  if (const auto workers = facts.number("loader.workers")) return *workers >= 0 ? workers : std::nullopt;
   const auto word = facts.text("loader.workers");
   if (word == "many") return 4;
   if (word == "several") return 2;
