@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "gradwatt/ingest/facts_json.hpp"
 #include "gradwatt/ingest/line_reader.hpp"
 #include "gradwatt/ingest/merge.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
@@ -22,6 +23,7 @@ struct Format {
 
 // Asked from the top: formats with a certain sign first, those that read any text last.
 constexpr auto kFormats = std::to_array<Format>({
+    {"facts as JSON", may_be_facts, read_facts_file},
     {"nvidia-smi query CSV (and CSV of own scripts with GPU columns)", may_be_text, read_smi_csv},
 });
 

@@ -196,23 +196,36 @@ std::optional<double> input_share(const FactSheet& facts) {
 std::optional<double> epoch_share(const FactSheet& facts) { return facts.number("epoch.gap_share"); }
 std::optional<double> copy_share(const FactSheet& facts) { return facts.number("trace.copy_exposed_share"); }
 
+/// CPUs that one worker keeps busy: one that sleeps on storage or the network leaves room for others.
+double cpus_of_worker(const FactSheet& facts, double ranks, double workers) {
+  auto running = facts.number("loader.workers_running_share");
+  if (const auto busy = facts.number("job.cores_busy"); !running && busy) running = *busy / (ranks * (workers + 1));
+  return std::clamp(running.value_or(1), 0.05, 1.0);
+}
+
 /// What one worker yields is what all of them yield now over their number; it takes as many as the wait asks for, and
 /// no more than there are CPUs for.
 void propose_workers(const FactSheet& facts, Advice& advice) {
   const auto wait = input_share(facts);
-  const double have = std::max(1.0, facts.number("loader.workers").value_or(1));
+  const double have = facts.number("loader.workers").value_or(0);
   const double ranks = std::max(1.0, facts.number("job.world_size").value_or(facts.number("gpu.count").value_or(1)));
+  if (!wait || *wait >= 0.99) return;
+  double workers = std::ceil(std::max(1.0, have) / (1 - *wait)) + 1;
   std::optional<double> cores;
   for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
     if (!cores) cores = facts.number(name);
-  if (!wait || *wait >= 0.99) return;
-  double workers = std::ceil(have / (1 - *wait)) + 1;
   std::string bound;
   if (cores) {
-    const double room = std::max(1.0, std::floor((*cores - ranks - kReservedCores) / ranks));
+    const double room = std::floor((*cores - ranks - kReservedCores) / (ranks * cpus_of_worker(facts, ranks, have)));
+    const auto whose =
+        fmt::format("{:.0f} CPU{} for {:.0f} rank{}", *cores, *cores == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s");
+    if (room <= have) {
+      advice.change += fmt::format("; there is no CPU for more workers ({}): make an example cheaper first", whose);
+      return;
+    }
     if (workers > room) {
       workers = room;
-      bound = fmt::format("; more find no room: {:.0f} CPUs for {:.0f} rank{}", *cores, ranks, ranks == 1 ? "" : "s");
+      bound = fmt::format("; more find no room: {}", whose);
     }
   }
   advice.change +=

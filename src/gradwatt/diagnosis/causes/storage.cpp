@@ -31,7 +31,7 @@ bool judge_reads(const FactSheet& facts, Opinion& opinion) {
     return false;
   }
   if (wait && wait->value >= kWorthMentioning)
-    opinion.supports(std::min(weight::kStrong, weight::kWeak + 4 * wait->value), wait->text, wait->facts);
+    opinion.supports(std::min(weight::kFair, weight::kWeak + 2 * wait->value), wait->text, wait->facts);
   else if (!wait)
     opinion.wants("step.data_wait_share", weight::kFair);
   if (const auto blocked = facts.number("loader.workers_blocked_share"))
@@ -47,6 +47,8 @@ bool judge_reads(const FactSheet& facts, Opinion& opinion) {
   if (const auto pressure = facts.number("host.pressure_io_share"); pressure && *pressure > 0.1)
     opinion.supports(weight::kFair, fmt::format("some thread waits for storage {:.0f} % of the time", 100 * *pressure),
                      {"host.pressure_io_share"});
+  else if (pressure && *pressure < 0.02)
+    opinion.speaks_against(weight::kFair, "no thread waits for local storage", {"host.pressure_io_share"});
   else if (const auto iowait = facts.number("host.iowait_pct"); iowait && *iowait > 5)
     opinion.supports(weight::kFair, fmt::format("CPUs stand idle for storage {:.0f} % of the time", *iowait),
                      {"host.iowait_pct"});
