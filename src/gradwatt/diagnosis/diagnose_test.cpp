@@ -190,7 +190,7 @@ TEST(Diagnose, FindingsComeBestFirst) {
 
 TEST(Diagnose, FactsOfAnotherTongueDoNoHarm) {
   EXPECT_FALSE(verdict_on({fact("no.such.fact", 1.0), fact("step.time_s", "soon"), fact("gpu.count", "a few"),
-                           fact("loader.workers", -1.0), fact("gpu.power_limit_w", 0.0)})
+                           fact("gpu.power_limit_w", 0.0)})
                    .decided());
 }
 

@@ -39,10 +39,10 @@ TEST(FactSheet, WithoutAFigureOfTheJobTheMedianOfItsPartsStandsForIt) {
 }
 
 TEST(FactSheet, AFactToldInWordsIsNoNumber) {
-  const FactSheet sheet({fact("loader.workers", "many")});
-  EXPECT_TRUE(sheet.has("loader.workers"));
-  EXPECT_EQ(sheet.number("loader.workers"), std::nullopt);
-  EXPECT_EQ(sheet.text("loader.workers"), "many");
+  const FactSheet sheet({fact("host.shm_used_share", "nearly full")});
+  EXPECT_TRUE(sheet.has("host.shm_used_share"));
+  EXPECT_EQ(sheet.number("host.shm_used_share"), std::nullopt);
+  EXPECT_EQ(sheet.text("host.shm_used_share"), "nearly full");
 }
 
 TEST(FactSheet, SwitchesAreToldByNumberOrWordAndOtherWordsStayUnknown) {

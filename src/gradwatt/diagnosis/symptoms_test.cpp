@@ -132,12 +132,5 @@ TEST(Cards, AreToldApartByName) {
   EXPECT_EQ(server_gpu(FactSheet()), std::nullopt);
 }
 
-TEST(LoaderWorkers, WordsCountAsTheLeastThatTheyMean) {
-  EXPECT_EQ(loader_workers(FactSheet({fact("loader.workers", 3.0)})), 3.0);
-  EXPECT_EQ(loader_workers(FactSheet({fact("loader.workers", "many")})), 4.0);
-  EXPECT_EQ(loader_workers(FactSheet({fact("loader.workers", "some")})), std::nullopt);
-  EXPECT_EQ(loader_workers(FactSheet()), std::nullopt);
-}
-
 }  // namespace
 }  // namespace gradwatt::diagnosis

@@ -39,7 +39,7 @@ bool expect_input_wait(const FactSheet& facts, Opinion& opinion, double most) {
 }
 
 void judge_synchronous(const FactSheet& facts, Opinion& opinion) {
-  const auto workers = loader_workers(facts);
+  const auto workers = facts.number("loader.workers");
   if (workers && *workers > 0)
     return void(opinion.rules_out(fmt::format("the loader has {:.0f} workers", *workers), {"loader.workers"}));
   if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
@@ -87,7 +87,7 @@ void judge_census(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_too_few(const FactSheet& facts, Opinion& opinion) {
-  const auto workers = loader_workers(facts);
+  const auto workers = facts.number("loader.workers");
   // The wait alone is that of every loader cause; with a number of workers it is a figure for this one.
   if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
   if (!workers)
