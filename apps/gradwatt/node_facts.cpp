@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "gradwatt/launch/environment.hpp"
+#include "gradwatt/launch/redact.hpp"
 
 namespace gradwatt::app {
 namespace {

@@ -140,11 +140,36 @@ TEST(FieldCases, AreToldAsOftenRightWithAllFiguresATenthOff) {
     if (ids.contains(id)) fmt::print("turned: {} in {} draws\n", id, times);
 }
 
+TEST(FieldCases, EachFactThatAnOpinionNamesIsInTheFactTable) {
+  auto all = field_cases();
+  for (auto& one : read_field_cases(kFolder / "made")) all.push_back(std::move(one));
+  for (const auto& one : all)
+    for (const auto& row : diagnosis::cause_table()) {
+      diagnosis::Opinion opinion;
+      row.judge(diagnosis::FactSheet(one.facts), opinion);
+      for (const auto& want : opinion.wanted())
+        EXPECT_NE(record::find_fact(want.fact), nullptr) << row.cause << ": " << want.fact;
+      for (const auto& piece : opinion.evidence())
+        for (const auto& name : piece.facts) EXPECT_NE(record::find_fact(name), nullptr) << row.cause << ": " << name;
+    }
+}
+
 TEST(MadeCases, EachTypicalPictureOfACauseGetsThatCause) {
   for (const auto& one : read_field_cases(kFolder / "made")) {
     const auto verdict = kAsTold(one);
     EXPECT_TRUE(is_right(verdict, one)) << one.id << " (" << one.cause << "): " << in_words(verdict);
   }
+}
+
+TEST(MadeCases, ShowNearlyEveryCauseOfTheTable) {
+  std::set<std::string_view> shown, unshown;
+  for (const auto* folder : {"made", "."})
+    for (const auto& one : read_field_cases(kFolder / folder))
+      for (const auto& finding : kAsTold(one).findings) shown.insert(finding.info->cause);
+  for (const auto& row : diagnosis::cause_table())
+    if (!shown.contains(row.cause)) unshown.insert(row.cause);
+  for (const auto& cause : unshown) fmt::print("no case shows {}\n", cause);
+  EXPECT_LE(unshown.size(), 3);
 }
 
 }  // namespace

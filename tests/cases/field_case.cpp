@@ -1,10 +1,12 @@
 #include "tests/cases/field_case.hpp"
 
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "gradwatt/core/hash.hpp"
+#include "gradwatt/ingest/facts_json.hpp"
 
 namespace gradwatt::cases {
 namespace {
@@ -16,25 +18,11 @@ nlohmann::json parse(const std::filesystem::path& file) {
 }
 
 std::vector<record::Fact> read_facts(const std::filesystem::path& file) {
-  std::vector<record::Fact> out;
-  const auto sheet = parse(file);
-  for (const auto& row : sheet.at("facts")) {
-    record::Fact fact{.name = row.at("name"),
-                      .subject = row.at("subject"),
-                      .value = 0.0,
-                      .unit = row.at("unit"),
-                      .where = record::Where::imported,
-                      .source = file.filename().string()};
-    if (row.at("value").is_string())
-      fact.value = row.at("value").get<std::string>();
-    else
-      fact.value = row.at("value").get<double>();
-    const auto* info = record::find_fact(fact.name);
-    if (info == nullptr || info->unit != fact.unit)
-      throw std::runtime_error(file.string() + ": the fact table has no " + fact.name + " in \"" + fact.unit + '"');
-    out.push_back(std::move(fact));
-  }
-  return out;
+  std::ifstream in(file);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  auto facts = ingest::read_facts(text, file.filename().string());
+  if (!facts) throw std::runtime_error(file.string() + ": " + facts.error().message);
+  return std::move(*facts);
 }
 
 Expected expected_of(const std::string& word) {

@@ -98,7 +98,7 @@ Diagnosis diagnose(const FactSheet& facts) {
   auto judged = judge_all(facts);
   // A fault that is found contradicts "healthy".
   const bool faulty = std::ranges::any_of(judged, [](const auto& entry) {
-    return !is_healthy(entry.info->cause) && confidence_of(entry.log_odds) >= kShown;
+    return !is_healthy(entry.info->cause) && entry.opinion.has_support() && confidence_of(entry.log_odds) >= kShown;
   });
   if (faulty) std::erase_if(judged, [](const auto& entry) { return is_healthy(entry.info->cause); });
   const bool settled = !judged.empty() && confidence_of(judged.front().log_odds) >= 0.9;

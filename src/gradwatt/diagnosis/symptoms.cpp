@@ -168,14 +168,6 @@ std::optional<bool> server_gpu(const FactSheet& facts) {
   return is;
 }
 
-std::optional<double> loader_workers(const FactSheet& facts) {
-  if (const auto workers = facts.number("loader.workers")) return workers;
-  const auto word = facts.text("loader.workers");
-  if (word == "many") return 4;
-  if (word == "several") return 2;
-  return std::nullopt;
-}
-
 std::optional<Symptom> bursty_input_wait(const FactSheet& facts) {
   constexpr double kBurst = 5;
   const auto mean = facts.number("step.data_wait_s"), most = facts.number("step.data_wait_max_s");

@@ -40,8 +40,6 @@ struct Symptom {
 [[nodiscard]] std::optional<bool> consumer_gpu(const FactSheet& facts);
 /// Cards of servers that are sold with NVLink, and nearly always with RDMA between the hosts.
 [[nodiscard]] std::optional<bool> server_gpu(const FactSheet& facts);
-/// Loader workers a rank. "many" and "several" count as the least that they can mean.
-[[nodiscard]] std::optional<double> loader_workers(const FactSheet& facts);
 /// Some batches are waited for many times as long as the average one. The value is longest over mean.
 [[nodiscard]] std::optional<Symptom> bursty_input_wait(const FactSheet& facts);
 /// The job is slower as a whole on several hosts than on one: told by figures or in words.

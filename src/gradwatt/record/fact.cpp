@@ -96,8 +96,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"scaling.efficiency", "", "size", "speed over (ranks × speed of one rank), 0 to 1"},
     {"scaling.gpu_utilization_pct", "%", "size", "mean GPU utilization"},
     {"scaling.observation", "", "job",
-     "what was seen where no figure is known: slower with more nodes, slower with more gpus, less utilization with "
-     "more gpus",
+     "what was seen where no figure is known: slower with more nodes, slower with more gpus, less busy with more gpus",
      kText},
     // contrast between ranks
     {"rank.skew_share", "", "job", "how much longer the slowest rank computes than the median one, 0.1 = 10 %"},

@@ -99,7 +99,7 @@ void judge_affinity(const FactSheet& facts, Opinion& opinion) {
   for (const std::string_view name : {"job.cpus_used_distinct", "loader.cores_used"})
     if (!used) used = facts.number(name);
   if (!used) opinion.wants("job.cpus_used_distinct", weight::kStrong);
-  const double workers = loader_workers(facts).value_or(0);
+  const double workers = facts.number("loader.workers").value_or(0);
   const bool room = used && cores && *cores >= 3 * *used, crowd = used && workers >= 2 * *used;
   const auto wait = input_wait(facts);
   if (used && *used <= 2.2 && (room || crowd))

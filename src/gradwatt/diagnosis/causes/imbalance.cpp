@@ -69,7 +69,7 @@ void judge_lengths(const FactSheet& facts, Opinion& opinion) {
   if (!vary)
     opinion.wants("job.lengths_vary", weight::kStrong);
   else
-    opinion.supports(weight::kStrong, "examples have unlike lengths", {"job.lengths_vary"});
+    opinion.fits(weight::kStrong, "examples have unlike lengths", {"job.lengths_vary"});
   if (!expect_skew(facts, opinion, weight::kFair)) return;
   if (const auto stays = facts.number("rank.culprit_stays"))
     *stays < 0.6

@@ -79,7 +79,7 @@ void judge_acs(const FactSheet& facts, Opinion& opinion, bool hanging) {
   if (!several_ranks(facts).value_or(true)) return void(opinion.rules_out("there is one rank", {"job.world_size"}));
   judge_broken_p2p(facts, opinion, hanging);
   if (const auto acs = facts.is("host.acs"))
-    *acs ? opinion.supports(weight::kStrong, "access control services are on on PCIe bridges", {"host.acs"})
+    *acs ? opinion.fits(weight::kStrong, "access control services are on on PCIe bridges", {"host.acs"})
          : opinion.rules_out("access control services are off", {"host.acs"});
   else
     opinion.wants("host.acs", weight::kStrong);
@@ -94,14 +94,14 @@ void judge_iommu(const FactSheet& facts, Opinion& opinion) {
   judge_broken_p2p(facts, opinion, true);
   if (const auto iommu = facts.text("host.iommu"))
     iommu->find("translat") != std::string::npos || *iommu == "on"
-        ? opinion.supports(weight::kStrong, "the IOMMU translates addresses", {"host.iommu"})
+        ? opinion.fits(weight::kStrong, "the IOMMU translates addresses", {"host.iommu"})
         : opinion.rules_out("the IOMMU is " + *iommu, {"host.iommu"});
   else
     opinion.wants("host.iommu", weight::kStrong);
   // ROCm's installation notes name it as the first thing to check when an application hangs on several GPUs.
   if (facts.text_holds("gpu.name", "amd").value_or(false) || facts.text_holds("job.backend", "rccl").value_or(false))
-    opinion.supports(hang(facts) ? weight::kFair : weight::kWeak, "RCCL needs iommu=pt on many hosts",
-                     {"gpu.name", "job.backend"});
+    opinion.fits(hang(facts) ? weight::kFair : weight::kWeak, "RCCL needs iommu=pt on many hosts",
+                 {"gpu.name", "job.backend"});
 }
 
 /// Whoever told the facts looked at the communication: then the kind of card is more than a circumstance.
@@ -118,19 +118,24 @@ void judge_no_p2p(const FactSheet& facts, Opinion& opinion) {
   const auto consumer = consumer_gpu(facts);
   if (const auto possible = facts.lowest("comm.p2p_possible")) {
     if (*possible > 0) return void(opinion.rules_out("GPUs reach each other's memory", {"comm.p2p_possible"}));
-    opinion.supports(weight::kStrong, "GPUs cannot reach each other's memory", {"comm.p2p_possible"});
+    opinion.fits(weight::kStrong, "GPUs cannot reach each other's memory", {"comm.p2p_possible"});
   } else if (facts.text_holds("comm.transport", "shm").value_or(false)) {
-    opinion.supports(weight::kStrong, "NCCL goes through host memory (SHM)", {"comm.transport"});
+    opinion.fits(weight::kStrong, "NCCL goes through host memory (SHM)", {"comm.transport"});
   } else {
     opinion.wants("comm.p2p_possible", weight::kStrong);
   }
   if (consumer)
-    *consumer ? opinion.supports(tells_of_communication(facts) ? weight::kStrong : weight::kFair,
-                                 fmt::format("{} has no peer-to-peer over PCIe", *facts.text("gpu.name")), {"gpu.name"})
+    *consumer ? opinion.fits(tells_of_communication(facts) ? weight::kStrong : weight::kFair,
+                             fmt::format("{} has no peer-to-peer over PCIe", *facts.text("gpu.name")), {"gpu.name"})
               : opinion.speaks_against(weight::kWeak, "the card can do peer-to-peer", {"gpu.name"});
   const auto exposed = exposed_communication(facts);
   if (exposed && exposed->value < 0.05) return void(opinion.rules_out(exposed->text, exposed->facts));
-  if (exposed) opinion.supports(weight::kWeak, exposed->text, exposed->facts);
+  if (exposed)
+    opinion.supports(weight::kWeak, exposed->text, exposed->facts);
+  else if (const auto seen = facts.text("comm.observation"))
+    opinion.supports(weight::kWeak, "seen of the communication: " + *seen, {"comm.observation"});
+  else if (const auto slow = slow_collective(facts); slow && slow->value < kFarBelow)
+    opinion.supports(weight::kWeak, slow->text, slow->facts);
   if (several_hosts(facts).value_or(false))
     opinion.speaks_against(weight::kWeak, "several hosts take part: the network is slower still", {"job.nodes"});
 }

@@ -13,11 +13,16 @@ namespace {
 /// A part of the CPUs that stays free for ranks and system when workers are proposed.
 constexpr double kReservedCores = 1;
 
+/// GPUs without a kernel for longer than this wait for something on the host.
+constexpr double kGaps = 0.1;
+
 /// Waiting for input is what all loader causes explain: without it none of them holds anything up.
 bool expect_input_wait(const FactSheet& facts, Opinion& opinion, double most) {
   const auto wait = input_wait(facts);
   if (!wait) {
     opinion.wants("step.data_wait_share", weight::kStrong);
+    if (const auto gaps = gpu_gaps(facts); gaps && gaps->value > kGaps)
+      opinion.supports(weight::kFair, gaps->text, gaps->facts);
     return true;
   }
   if (wait->value < 0.02) {
@@ -34,13 +39,13 @@ bool expect_input_wait(const FactSheet& facts, Opinion& opinion, double most) {
 }
 
 void judge_synchronous(const FactSheet& facts, Opinion& opinion) {
-  const auto workers = loader_workers(facts);
+  const auto workers = facts.number("loader.workers");
   if (workers && *workers > 0)
     return void(opinion.rules_out(fmt::format("the loader has {:.0f} workers", *workers), {"loader.workers"}));
   if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
   if (workers)
-    opinion.supports(weight::kStrong, "the loader has no workers: the training thread prepares each batch itself",
-                     {"loader.workers"});
+    opinion.fits(weight::kStrong, "the loader has no workers: the training thread prepares each batch itself",
+                 {"loader.workers"});
   else
     opinion.wants("loader.workers", weight::kStrong);
   if (const auto cpu = facts.number("main.cpu_share"); cpu && *cpu > 0.8)
@@ -82,7 +87,7 @@ void judge_census(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_too_few(const FactSheet& facts, Opinion& opinion) {
-  const auto workers = loader_workers(facts);
+  const auto workers = facts.number("loader.workers");
   // The wait alone is that of every loader cause; with a number of workers it is a figure for this one.
   if (!expect_input_wait(facts, opinion, workers ? weight::kStrong : weight::kFair)) return;
   if (!workers)
@@ -113,7 +118,7 @@ void judge_respawn(const FactSheet& facts, Opinion& opinion) {
   if (const auto persistent = facts.is("loader.persistent_workers"); persistent && *persistent)
     return void(opinion.rules_out("workers stay alive between epochs", {"loader.persistent_workers"}));
   else if (persistent)
-    opinion.supports(weight::kWeak, "workers end with each epoch", {"loader.persistent_workers"});
+    opinion.fits(weight::kWeak, "workers end with each epoch", {"loader.persistent_workers"});
   if (const auto workers = facts.number("loader.workers"); workers && *workers == 0)
     return void(opinion.rules_out("the loader has no workers", {"loader.workers"}));
   const auto share = facts.number("epoch.gap_share"), gap = facts.number("epoch.gap_s");
@@ -134,7 +139,7 @@ void judge_respawn(const FactSheet& facts, Opinion& opinion) {
     opinion.supports(weight::kFair, fmt::format("workers were started {:.0f} times", *restarts),
                      {"loader.workers_restarted"});
   if (facts.text_holds("host.os", "windows").value_or(false))
-    opinion.supports(weight::kWeak, "starting a process is costly on Windows", {"host.os"});
+    opinion.fits(weight::kWeak, "starting a process is costly on Windows", {"host.os"});
 }
 
 void judge_copies_between_processes(const FactSheet& facts, Opinion& opinion) {
@@ -143,15 +148,14 @@ void judge_copies_between_processes(const FactSheet& facts, Opinion& opinion) {
   if (!transfer) return void(opinion.wants("loader.transfer", weight::kDecisive));
   if (transfer->find("shared") != std::string::npos)
     return void(opinion.rules_out("batches come through shared memory", {"loader.transfer"}));
-  opinion.supports(weight::kDecisive, fmt::format("batches come from the workers by {}", *transfer),
-                   {"loader.transfer"});
+  opinion.fits(weight::kDecisive, fmt::format("batches come from the workers by {}", *transfer), {"loader.transfer"});
 }
 
 void judge_streaming(const FactSheet& facts, Opinion& opinion) {
   const auto streaming = facts.text_holds("loader.kind", "stream");
   if (!streaming) return void(opinion.wants("loader.kind", weight::kStrong));
   if (!*streaming) return void(opinion.rules_out("the data set is not streamed", {"loader.kind"}));
-  opinion.supports(weight::kFair, "shards are fetched while training", {"loader.kind"});
+  opinion.fits(weight::kFair, "shards are fetched while training", {"loader.kind"});
   if (const auto stall = facts.number("step.stall_s"); stall && *stall >= 30)
     opinion.supports(weight::kStrong, fmt::format("pauses of {:.0f} s between otherwise equal steps", *stall),
                      {"step.stall_s"});
@@ -180,7 +184,7 @@ void judge_pageable(const FactSheet& facts, Opinion& opinion) {
     opinion.wants("trace.copy_exposed_share", weight::kStrong);
   if (const auto pinned = facts.is("loader.pin_memory"))
     *pinned ? opinion.speaks_against(weight::kFair, "the loader pins its batches", {"loader.pin_memory"})
-            : opinion.supports(weight::kWeak, "the loader does not pin its batches", {"loader.pin_memory"});
+            : opinion.fits(weight::kWeak, "the loader does not pin its batches", {"loader.pin_memory"});
 }
 
 std::optional<double> input_share(const FactSheet& facts) {

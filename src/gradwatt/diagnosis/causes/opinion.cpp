@@ -9,6 +9,11 @@ Opinion& Opinion::supports(double weight, std::string text, std::vector<std::str
   return *this;
 }
 
+Opinion& Opinion::fits(double weight, std::string text, std::vector<std::string> facts) {
+  evidence_.push_back({weight, std::move(text), std::move(facts), true});
+  return *this;
+}
+
 Opinion& Opinion::speaks_against(double weight, std::string text, std::vector<std::string> facts) {
   evidence_.push_back({-weight, std::move(text), std::move(facts)});
   return *this;
@@ -31,7 +36,7 @@ double Opinion::sum() const {
 }
 
 bool Opinion::has_support() const {
-  return std::ranges::any_of(evidence_, [](const auto& piece) { return piece.weight > 0; });
+  return std::ranges::any_of(evidence_, [](const auto& piece) { return piece.weight > 0 && !piece.circumstance; });
 }
 
 }  // namespace gradwatt::diagnosis

@@ -26,6 +26,7 @@ struct Evidence {
   double weight = 0;
   std::string text;                ///< one clause with its figures: "the step waits 38 % of its time for its batch"
   std::vector<std::string> facts;  ///< names of the facts that it rests on
+  bool circumstance = false;       ///< goes with the cause, and holds nothing up by itself
 };
 
 /// A fact that is not there and would have decided.
@@ -37,6 +38,9 @@ struct Want {
 class Opinion {
  public:
   Opinion& supports(double weight, std::string text, std::vector<std::string> facts);
+  /// A circumstance: a setting, a kind of hardware. It adds its weight, but without a symptom the cause is not shown:
+  /// a job may run well with it.
+  Opinion& fits(double weight, std::string text, std::vector<std::string> facts);
   Opinion& speaks_against(double weight, std::string text, std::vector<std::string> facts);
   /// The cause cannot be, whatever speaks for it.
   Opinion& rules_out(std::string text, std::vector<std::string> facts);

@@ -69,7 +69,7 @@ void judge_medium(const FactSheet& facts, Opinion& opinion, Medium wanted, std::
     opinion.speaks_against(weight::kWeak, "what the data lie on is not known", {})
         .wants("host.data_storage", weight::kStrong);
   else if (medium == wanted)
-    opinion.supports(weight::kStrong, fmt::format("the data lie on {}", words), {"host.data_storage"});
+    opinion.fits(weight::kStrong, fmt::format("the data lie on {}", words), {"host.data_storage"});
   else
     opinion.rules_out(fmt::format("the data lie on {}", *facts.text("host.data_storage")), {"host.data_storage"});
 }

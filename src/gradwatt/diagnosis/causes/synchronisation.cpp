@@ -59,7 +59,7 @@ void judge_sync_batch_norm(const FactSheet& facts, Opinion& opinion) {
   if (!on)
     opinion.wants("job.sync_batch_norm", weight::kStrong);
   else
-    opinion.supports(weight::kStrong, "batch norm takes its statistics over all ranks", {"job.sync_batch_norm"});
+    opinion.fits(weight::kStrong, "batch norm takes its statistics over all ranks", {"job.sync_batch_norm"});
   const auto both = sized(facts, "scaling.step_s", "sync_batch_norm");
   if (both.size() == 2 && both.front().value > 0)
     both.back().value > 1.1 * both.front().value
@@ -68,6 +68,8 @@ void judge_sync_batch_norm(const FactSheet& facts, Opinion& opinion) {
               fmt::format("with it a step takes {:.3g} s instead of {:.3g} s", both.back().value, both.front().value),
               {"scaling.step_s"})
         : opinion.rules_out("without it a step takes as long", {"scaling.step_s"});
+  if (const auto exposed = exposed_communication(facts); exposed && exposed->value > 0.1 && on)
+    opinion.supports(weight::kWeak, exposed->text, exposed->facts);
   if (const auto count = facts.number("comm.collectives_per_step"); count && *count > 50 && on)
     opinion.supports(weight::kFair, fmt::format("{:.0f} collectives a step", *count), {"comm.collectives_per_step"});
 }
