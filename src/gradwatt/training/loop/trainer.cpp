@@ -61,7 +61,7 @@ class Trainer::Impl {
       : recipe_(recipe),
         ranks_(ranks),
         options_(std::move(options)),
-        marks_(ranks.rank(), ranks.local_rank(), ranks.size()),
+        marks_(options_.marks_folder, ranks.rank(), ranks.local_rank(), ranks.size()),
         scaler_({.enabled = recipe.precision == Precision::fp16}) {}
 
   core::Result<void> set_up() {
@@ -439,7 +439,7 @@ class Trainer::Impl {
   std::int64_t micro_batch_ = 0, updates_per_epoch_ = 0;
   std::int64_t epoch_ = 0, updates_ = 0;
   std::optional<std::int64_t> kept_at_;  // updates that the last checkpoint holds
-  std::uint64_t position_ = 0;  // in the epoch, in examples of all ranks
+  std::uint64_t position_ = 0;           // in the epoch, in examples of all ranks
   double recent_step_s_ = 0;
   Progress progress_;
   Outcome outcome_;

@@ -1,6 +1,7 @@
 // The data-parallel training loop: one process a rank, the same recipe on all.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,7 +40,8 @@ struct Outcome {
 class Trainer {
  public:
   struct Options {
-    bool resume = false;  ///< go on from recipe.checkpoint when it is there
+    bool resume = false;                      ///< go on from recipe.checkpoint when it is there
+    std::filesystem::path marks_folder = {};  ///< for steps, epochs and facts; empty: nobody reads them
     std::function<void(const Progress&)> show;
   };
   /// Every rank makes one. Errors are those of one rank; the caller passes them to Communicator::fail.
