@@ -55,7 +55,4 @@ class Trainer {
   std::unique_ptr<Impl> impl_;
 };
 
-/// FNV-1a over the bytes of the tensors.
-[[nodiscard]] std::uint64_t hash_of(const NamedTensors& tensors);
-
 }  // namespace gradwatt::training
