@@ -29,7 +29,6 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"job.total_steps", "", "job", "optimiser steps that the whole job will take"},
     {"job.epochs", "", "job", "epochs that the whole job will take"},
     {"job.recipe", "", "job", "name of the recipe of `gradwatt train`"},
-    {"job.model", "", "job", "model that is trained"},
     {"job.parameters", "", "job", "parameters that are trained, each counted once"},
     {"job.updates", "", "job", "optimiser steps that this run did"},
     {"job.samples", "", "job", "examples that this run trained on, over all ranks"},
