@@ -54,7 +54,7 @@ record::Run look_at_node(const Context& context, const std::vector<std::unique_p
       std::ranges::move(sensor->facts(), std::back_inserter(run.facts));
     }
   }
-  for (const auto& [name, value] : launch::kept_environment(context.environment)) run.meta["env." + name] = value;
+  for (const auto& [name, value] : launch::kept_environment(launch::current_environment())) run.meta["env." + name] = value;
   add_locked_memory(run);
   add_rdma_ports(run);
   return run;
