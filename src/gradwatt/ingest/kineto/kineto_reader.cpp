@@ -28,8 +28,8 @@ class RowCollector final : public TraceVisitor {
   RowCollector(Trace& trace, std::uint64_t limit) : trace_(trace), parser_(trace), limit_(limit) {}
   [[nodiscard]] bool wants(std::string_view key) const override { return is_head_section(key); }
   void section(std::string_view key, std::string_view json) override { read_head_section(key, json, trace_); }
-  bool events(std::string_view array) override {
-    parser_.parse(array);
+  bool event(std::string_view json) override {
+    parser_.add(json);
     return memory() < limit_;
   }
 
