@@ -2,6 +2,6 @@
 find_library(GRADWATT_ZLIB_ARCHIVE libz.a)
 mark_as_advanced(GRADWATT_ZLIB_ARCHIVE)
 if(GRADWATT_ZLIB_ARCHIVE)
-  set(ZLIB_USE_STATIC_LIBS ON)
+  set(ZLIB_LIBRARY_RELEASE ${GRADWATT_ZLIB_ARCHIVE} CACHE FILEPATH "zlib as an archive" FORCE)
 endif()
 find_package(ZLIB REQUIRED)

@@ -47,7 +47,7 @@ class RowCollector final : public TraceVisitor {
 void note_reading(const TextEnd& end, const Trace& trace, std::uint64_t limit, Diagnostics& notes) {
   if (end.stopped)
     notes.note(
-        fmt::format("its events take more than {} MiB, half of the memory that is available; the first {} are "
+        fmt::format("its events take more than {} MiB, a quarter of the memory that is available; the first {} are "
                     "used, so its end is missing",
                     limit >> 20U, trace.events));
   if (!end.stopped && !end.whole)
@@ -110,7 +110,7 @@ std::uint64_t default_memory_limit() {
   constexpr std::uint64_t kUnknown = std::uint64_t{1} << 30U;
   std::ifstream info("/proc/meminfo");
   for (std::string word; info >> word;)
-    if (std::uint64_t kib = 0; word == "MemAvailable:" && info >> kib) return kib * 1024 / 2;
+    if (std::uint64_t kib = 0; word == "MemAvailable:" && info >> kib) return kib * 1024 / 4;
   return kUnknown;
 }
 

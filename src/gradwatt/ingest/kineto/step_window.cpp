@@ -15,6 +15,7 @@ std::vector<Step> all_steps(const Trace& trace, std::optional<NameId>& thread) {
   std::vector<Step> steps;
   for (const auto& event : trace.host) {
     if (event.role != HostRole::step) continue;
+    if (!steps.empty() && event.begin_ns < steps.back().time.end_ns) continue;  // steps never lie in each other
     const auto& name = trace.calls.text(event.name);
     const auto number = core::parse_int(name.substr(name.find('#') + 1));
     steps.push_back({number.value_or(static_cast<std::int64_t>(steps.size())), {event.begin_ns, event.end_ns}});
@@ -30,11 +31,6 @@ bool ends_with_remnant(const std::vector<Step>& steps) {
   const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
   std::ranges::nth_element(others, middle);
   return static_cast<double>(steps.back().time.length()) < kStepRemnant * static_cast<double>(*middle);
-}
-
-/// Steps of a broken trace may lie in each other.
-std::int64_t last_end(const std::vector<Step>& steps) {
-  return std::ranges::max_element(steps, {}, [](const Step& step) { return step.time.end_ns; })->time.end_ns;
 }
 
 Interval extent_of(const std::vector<DeviceEvent>& work) {
@@ -73,7 +69,7 @@ void take_all_but_last(StepWindow& window, const Trace& trace) {
 
 void take_whole_steps(StepWindow& window, const Trace& trace) {
   if (ends_with_remnant(window.steps)) window.steps.pop_back(), ++window.cut_steps;
-  window.host = {window.steps.front().time.begin_ns, last_end(window.steps)};
+  window.host = {window.steps.front().time.begin_ns, window.steps.back().time.end_ns};
   take_work(window, trace, [&](const DeviceEvent& event) { return launched_in(event, window.host); });
   if (!window.work.empty()) window.device = device_window(window.host, window.work);
 }
