@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "gradwatt/ingest/facts_json.hpp"
 #include "gradwatt/ingest/kineto/kineto_reader.hpp"
 #include "gradwatt/ingest/kineto/rank_contrast.hpp"
 #include "gradwatt/ingest/kineto/rank_of_file.hpp"
@@ -25,6 +26,7 @@ struct Format {
 
 // Asked from the top: formats with a certain sign first, those that read any text last.
 constexpr auto kFormats = std::to_array<Format>({
+    {"facts as JSON", may_be_facts, read_facts_file},
     {"PyTorch profiler (Kineto) trace, also gzipped", kineto::may_be_trace, kineto::read_kineto},
     {"nvidia-smi query CSV (and CSV of own scripts with GPU columns)", may_be_text, read_smi_csv},
 });

@@ -157,6 +157,20 @@ void LineReader::rewind() {
   at_end_ = false;
 }
 
+core::Result<std::string> LineReader::whole(std::size_t most) {
+  source_->rewind();
+  std::string all;
+  std::optional<std::string_view> got;
+  while ((got = source_->next(kBlock)) && !got->empty() && all.size() <= most) all += *got;
+  if (!got) return core::fail(core::Errc::io, fmt::format("cannot be read to its end: {}", std::strerror(errno)));
+  if (all.size() > most)
+    return core::fail(
+        core::Errc::unusable_input,
+        fmt::format("line 1: larger than {} MiB, the most that a file of this kind may have", most >> 20U));
+  rewind();
+  return all;
+}
+
 bool LineReader::fill() {
   if (at_end_) return false;
   buffer_.erase(0, begin_);

@@ -44,6 +44,9 @@ class LineReader {
   [[nodiscard]] std::optional<Line> next();
   /// Back to the first line.
   void rewind();
+  /// All raw bytes, for formats that are no lines; afterwards next() begins at the first line. unusable_input ("line 1:
+  /// …") when they are more than `most`, io.
+  [[nodiscard]] core::Result<std::string> whole(std::size_t most);
   [[nodiscard]] Encoding encoding() const { return encoding_; }
   /// The raw begin of the file, at most 4096 bytes: for telling formats apart.
   [[nodiscard]] std::string_view head() const { return head_; }

@@ -152,7 +152,7 @@ void say_clock_trouble(const Run& run, const Span& so_far, const NamedRun& part,
         {part.name, 0,
          fmt::format("does not overlap the files before in time: {} to {}, those {} to {}", clock_text(span->begin),
                      clock_text(span->end), clock_text(so_far.begin), clock_text(so_far.end))});
-  if (part.run.text(record::meta::kZoneKnown) != run.text(record::meta::kZoneKnown))
+  if (span && part.run.text(record::meta::kZoneKnown) != run.text(record::meta::kZoneKnown))
     diagnostics.push_back({part.name, 0,
                            "the zone of its times is not known alike with the files before, so their "
                            "clocks may differ by hours; say --utc-offset for those without zone"});
@@ -163,7 +163,11 @@ void say_clock_trouble(const Run& run, const Span& so_far, const NamedRun& part,
 Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
   Run run = std::move(parts.front().run);
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (const auto so_far = span_of(run)) say_clock_trouble(run, *so_far, parts[i], diagnostics);
+    if (const auto so_far = span_of(run)) {
+      say_clock_trouble(run, *so_far, parts[i], diagnostics);
+    } else {  // facts alone so far: what is known of times comes from this part
+      for (const auto& [key, value] : parts[i].run.meta) run.meta.try_emplace(key, value);
+    }
     if (parts[i].run.text(record::meta::kZoneKnown) == "0") run.set(record::meta::kZoneKnown, std::string("0"));
     if (!parts[i].run.complete()) run.set(record::meta::kComplete, std::string("0"));
     run.set(record::meta::kSource, fmt::format("{}, {}", run.text(record::meta::kSource).value_or(""), parts[i].name));

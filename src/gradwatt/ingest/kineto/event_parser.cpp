@@ -248,8 +248,9 @@ void EventParser::add_row(const Outline& outline, const Details& details) {
 }
 
 NameId EventParser::track(const Outline& outline, const Details& details) {
-  const auto device = details.device.empty() ? outline.process : details.device;
-  const auto stream = details.stream.empty() ? outline.thread : details.stream;
+  constexpr std::size_t kLongest = 32;  // both are small numbers in any real trace
+  const auto device = (details.device.empty() ? outline.process : details.device).substr(0, kLongest);
+  const auto stream = (details.stream.empty() ? outline.thread : details.stream).substr(0, kLongest);
   track_.assign("GPU ").append(device).append(stream.starts_with("stream") ? " " : " stream ").append(stream);
   return trace_.tracks.id(track_);
 }

@@ -75,15 +75,10 @@ void note_window(const Trace& trace, const StepWindow& window, Diagnostics& note
 /// other zero.
 constexpr Nanoseconds kFirstWallTime = 1'420'070'400'000'000'000;
 
-void describe(record::Run& run, const Trace& trace, const std::string& name, bool complete, const RankOfFile& rank) {
+void describe_trace(record::Run& run, const Trace& trace, const RankOfFile& rank) {
   const bool wall = trace.base_ns || trace.first_ns.value_or(0) >= kFirstWallTime;
-  run.set(record::meta::kWhere, std::string(name_of(record::Where::imported)));
-  run.set(record::meta::kClock, std::string("wall"));
   run.set(record::meta::kZoneKnown, std::string(wall ? "1" : "0"));
-  run.set(record::meta::kSource, name);
-  run.set(record::meta::kComplete, std::string(complete ? "1" : "0"));
-  run.set("import_format", std::string(kFormatName));
-  run.set("import_rows", static_cast<std::int64_t>(trace.events));
+  run.set(record::meta::kComplete, std::string(trace.complete ? "1" : "0"));
   run.set(kRankKey, rank.rank);
   run.set(kRankOriginKey, std::string(name_of(rank.origin)));
   if (!wall) run.set("import_time", std::string("relative"));
@@ -150,7 +145,8 @@ core::Result<ImportedFile> read_kineto(LineReader& file, const std::string& name
   imported.run.marks = marks_of(*trace, window, mark_rank);
   imported.run.spans = picture_of(*trace, mark_rank);
   imported.run.facts = facts_of(*trace, window, rank.rank, name);
-  describe(imported.run, *trace, name, trace->complete, rank);
+  describe(imported, name, kFormatName);
+  describe_trace(imported.run, *trace, rank);
   return imported;
 }
 
