@@ -59,6 +59,7 @@ def write_trace(sample, copies, target):
     span = max(event["ts"] + event.get("dur", 0) for event in timed) - begin
     ids = [event["id"] for event in timed if "id" in event]
     ids += [event["args"][key] for event in timed for key in IDS if key in event.get("args", {})]
+    id_span = max(ids) + 1
     steps = sum(event["name"].startswith("ProfilerStep#") for event in timed)
     with open(target, "w") as out:
         head = {"schemaVersion": source["schemaVersion"], "distributedInfo": {"rank": 0, "world_size": 1},
@@ -68,7 +69,7 @@ def write_trace(sample, copies, target):
         out.write(",\n".join(lines))
         for copy in range(copies):
             for event in timed:
-                out.write(",\n" + json.dumps(shifted(event, copy, span, max(ids) + 1, steps)))
+                out.write(",\n" + json.dumps(shifted(event, copy, span, id_span, steps)))
         out.write("\n]}\n")
 
 

@@ -76,21 +76,21 @@ std::uint64_t escaped_bytes(std::uint64_t backslash, std::uint64_t& carry) {
 
 }  // namespace
 
-void ElementEnds::walk(std::uint64_t open, std::uint64_t close, std::size_t base, Found& found) {
+void ElementEnds::walk(std::uint64_t open, std::uint64_t close, Found& found, std::vector<std::size_t>& ends) {
   for (auto brackets = open | close; brackets != 0; brackets &= brackets - 1) {
     const auto at = static_cast<unsigned>(std::countr_zero(brackets));
     if ((open >> at & 1U) != 0) {
       ++depth_;
     } else if (depth_ == 0) {
-      found.close = base + at;
+      found.close = found.scanned + at;
       return;
     } else if (--depth_ == 0) {
-      found.last_end = base + at + 1;
+      ends.push_back(found.scanned + at + 1);
     }
   }
 }
 
-ElementEnds::Found ElementEnds::scan(std::string_view text) {
+ElementEnds::Found ElementEnds::scan(std::string_view text, std::vector<std::size_t>& ends) {
   Found found;
   for (; found.scanned + kStride <= text.size() && !found.close; found.scanned += kStride) {
     const auto masks = classify(text.data() + found.scanned);
@@ -102,17 +102,17 @@ ElementEnds::Found ElementEnds::scan(std::string_view text) {
     if (depth_ > closing) {  // nothing can end here
       depth_ += std::popcount(open) - closing;
     } else {
-      walk(open, close, found.scanned, found);
+      walk(open, close, found, ends);
     }
   }
   return found;
 }
 
-ElementEnds::Found ElementEnds::finish(std::string_view text) {
+ElementEnds::Found ElementEnds::finish(std::string_view text, std::vector<std::size_t>& ends) {
   std::array<char, kStride> padded;
   padded.fill(' ');
   std::ranges::copy(text.substr(0, kStride), padded.begin());
-  return scan({padded.data(), padded.size()});
+  return scan({padded.data(), padded.size()}, ends);
 }
 
 }  // namespace gradwatt::ingest::kineto

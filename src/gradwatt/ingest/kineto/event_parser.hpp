@@ -2,27 +2,39 @@
 // 2021 ("Kernel", "Operator") and of today ("kernel", "cpu_op"), CUDA and ROCm.
 #pragma once
 
-#include <memory>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "gradwatt/ingest/kineto/json_cursor.hpp"
 #include "gradwatt/ingest/kineto/trace.hpp"
 
 namespace gradwatt::ingest::kineto {
 
 class EventParser {
  public:
-  explicit EventParser(Trace& trace);
-  ~EventParser();
-  EventParser(const EventParser&) = delete;
-  EventParser& operator=(const EventParser&) = delete;
+  explicit EventParser(Trace& trace) : trace_(trace) {}
 
-  /// Adds the events of a JSON array, behind which 64 bytes can be read. An event that is no JSON is counted in
-  /// Trace::unreadable and costs no other.
-  void parse(std::string_view array);
+  /// Adds one event. What is no JSON or has no time is counted in Trace::unreadable.
+  void add(std::string_view json);
 
  private:
-  class Parser;  // keeps simdjson out of this header
-  std::unique_ptr<Parser> parser_;
+  struct Category;
+  struct Outline;
+  struct Details;
+
+  static const Category* category_of(std::string_view name);
+  bool read(std::string_view json, Outline& outline, Details& details);
+  [[nodiscard]] bool needs_details(const Outline& outline);
+  [[nodiscard]] HostRole role(NameId name, bool is_call);
+  void add_row(const Outline& outline, const Details& details);
+  [[nodiscard]] NameId track(const Outline& outline, const Details& details);
+
+  Trace& trace_;
+  std::vector<std::optional<HostRole>> call_roles_, operator_roles_;  // by NameId: a name is looked at once
+  std::string track_;                                                 // kept for its memory
 };
 
 }  // namespace gradwatt::ingest::kineto

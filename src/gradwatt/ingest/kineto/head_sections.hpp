@@ -8,7 +8,7 @@
 namespace gradwatt::ingest::kineto {
 
 [[nodiscard]] bool is_head_section(std::string_view key);
-/// Takes over what `json` says; a section that is not as it should be says nothing. 64 bytes behind it can be read.
+/// Takes over what `json` says; a section that is not as it should be says nothing.
 void read_head_section(std::string_view key, std::string_view json, Trace& trace);
 
 }  // namespace gradwatt::ingest::kineto

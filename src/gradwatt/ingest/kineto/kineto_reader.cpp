@@ -28,8 +28,8 @@ class RowCollector final : public TraceVisitor {
   RowCollector(Trace& trace, std::uint64_t limit) : trace_(trace), parser_(trace), limit_(limit) {}
   [[nodiscard]] bool wants(std::string_view key) const override { return is_head_section(key); }
   void section(std::string_view key, std::string_view json) override { read_head_section(key, json, trace_); }
-  bool events(std::string_view array) override {
-    parser_.parse(array);
+  bool event(std::string_view json) override {
+    parser_.add(json);
     return memory() < limit_;
   }
 
@@ -47,7 +47,7 @@ class RowCollector final : public TraceVisitor {
 void note_reading(const TextEnd& end, const Trace& trace, std::uint64_t limit, Diagnostics& notes) {
   if (end.stopped)
     notes.note(
-        fmt::format("its events take more than {} MiB, half of the memory that is available; the first {} are "
+        fmt::format("its events take more than {} MiB, a quarter of the memory that is available; the first {} are "
                     "used, so its end is missing",
                     limit >> 20U, trace.events));
   if (!end.stopped && !end.whole)
@@ -75,15 +75,10 @@ void note_window(const Trace& trace, const StepWindow& window, Diagnostics& note
 /// other zero.
 constexpr Nanoseconds kFirstWallTime = 1'420'070'400'000'000'000;
 
-void describe(record::Run& run, const Trace& trace, const std::string& name, bool complete, const RankOfFile& rank) {
+void describe_trace(record::Run& run, const Trace& trace, const RankOfFile& rank) {
   const bool wall = trace.base_ns || trace.first_ns.value_or(0) >= kFirstWallTime;
-  run.set(record::meta::kWhere, std::string(name_of(record::Where::imported)));
-  run.set(record::meta::kClock, std::string("wall"));
   run.set(record::meta::kZoneKnown, std::string(wall ? "1" : "0"));
-  run.set(record::meta::kSource, name);
-  run.set(record::meta::kComplete, std::string(complete ? "1" : "0"));
-  run.set("import_format", std::string(kFormatName));
-  run.set("import_rows", static_cast<std::int64_t>(trace.events));
+  run.set(record::meta::kComplete, std::string(trace.complete ? "1" : "0"));
   run.set(kRankKey, rank.rank);
   run.set(kRankOriginKey, std::string(name_of(rank.origin)));
   if (!wall) run.set("import_time", std::string("relative"));
@@ -110,7 +105,7 @@ std::uint64_t default_memory_limit() {
   constexpr std::uint64_t kUnknown = std::uint64_t{1} << 30U;
   std::ifstream info("/proc/meminfo");
   for (std::string word; info >> word;)
-    if (std::uint64_t kib = 0; word == "MemAvailable:" && info >> kib) return kib * 1024 / 2;
+    if (std::uint64_t kib = 0; word == "MemAvailable:" && info >> kib) return kib * 1024 / 4;
   return kUnknown;
 }
 
@@ -150,7 +145,8 @@ core::Result<ImportedFile> read_kineto(LineReader& file, const std::string& name
   imported.run.marks = marks_of(*trace, window, mark_rank);
   imported.run.spans = picture_of(*trace, mark_rank);
   imported.run.facts = facts_of(*trace, window, rank.rank, name);
-  describe(imported.run, *trace, name, trace->complete, rank);
+  describe(imported, name, kFormatName);
+  describe_trace(imported.run, *trace, rank);
   return imported;
 }
 

@@ -23,7 +23,7 @@ namespace gradwatt::ingest::kineto {
 /// Errors (unusable_input, "line 1: …"): no JSON, no trace, no event with a duration, an inflation that no trace
 /// reaches. A trace that breaks off or passes the limit is kept up to there, and a note says so.
 [[nodiscard]] core::Result<Trace> read_trace(ByteSource& bytes, Diagnostics& notes, std::uint64_t memory_limit);
-/// Half of what the host has available now.
+/// A quarter of what the host has available now: the analysis needs about as much again, and a vector that grows too.
 [[nodiscard]] std::uint64_t default_memory_limit();
 
 /// The reader for the table of formats.

@@ -148,6 +148,22 @@ TEST(KinetoReader, LeavesOutTheRestOfAStepThatTheProfilerStoppedIn) {
   EXPECT_THAT(said(imported), HasSubstr("last step was begun only when the profiler stopped"));
 }
 
+TEST(KinetoReader, SeesHowFarTheHostRunsAhead) {
+  // Three launches in a row, of which the device has begun none when the last returns.
+  MadeTrace trace;
+  trace.step(0, 1000, 1000);
+  for (int i = 0; i < 3; ++i) trace.kernel("my_kernel", 1500 + 100.0 * i, 100, 1010 + 10.0 * i);
+  const auto run = import_trace(trace.text()).run;
+  EXPECT_EQ(figure(run, "trace.launch_queue_median"), 2);
+  EXPECT_NEAR(figure(run, "trace.launch_delay_median_s").value(), 580e-6, 1e-12);
+}
+
+TEST(KinetoReader, TakesNoStepInsideOfAnother) {
+  MadeTrace trace;
+  trace.step(0, 1000, 100).step(7, 1010, 20).step(1, 1100, 100);
+  EXPECT_EQ(figure(import_trace(trace.text()).run, "trace.steps"), 2);
+}
+
 TEST(KinetoReader, JudgesOnlyTheLoaderOfTheThreadThatSteps) {
   MadeTrace trace;
   trace.step(0, 1000, 100).loader(1000, 90, 2).loader(1010, 5);
@@ -261,7 +277,7 @@ TEST(KinetoReader, StopsWhereTheRowsTakeMoreMemoryThanAllowed) {
   ASSERT_TRUE(read);
   EXPECT_LT(read->events, 20'001U);
   ASSERT_EQ(notes.finish().size(), 1U);
-  EXPECT_THAT(notes.finish()[0].message, HasSubstr("half of the memory"));
+  EXPECT_THAT(notes.finish()[0].message, HasSubstr("a quarter of the memory"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 namespace gradwatt::ingest::kineto {
 namespace {
-/// Small enough for the second-level cache together with the parser's index of it.
+/// Stays in the second-level cache.
 constexpr std::size_t kRead = std::size_t{256} << 10U;
 }  // namespace
 
@@ -16,11 +16,10 @@ bool TextWindow::more() {
   const auto got = source_.next(kRead);
   if (!got) failure_ = source_.failure();
   if (!got || got->empty()) return false;
-  if (buffer_.size() < kFront + kept + got->size() + kPadding)
-    buffer_.resize(std::max(2 * buffer_.size(), kFront + kept + got->size() + kPadding));
-  std::memmove(buffer_.data() + kFront, buffer_.data() + begin_, kept);
-  std::memcpy(buffer_.data() + kFront + kept, got->data(), got->size());
-  begin_ = kFront, end_ = kFront + kept + got->size();
+  if (buffer_.size() < kept + got->size()) buffer_.resize(std::max(2 * buffer_.size(), kept + got->size()));
+  if (begin_ > 0 && kept > 0) std::memmove(buffer_.data(), buffer_.data() + begin_, kept);
+  std::memcpy(buffer_.data() + kept, got->data(), got->size());
+  begin_ = 0, end_ = kept + got->size();
   return true;
 }
 

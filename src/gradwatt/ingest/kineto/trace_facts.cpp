@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 
+#include "gradwatt/ingest/fact_list.hpp"
 #include "gradwatt/ingest/kineto/breakdown.hpp"
 #include "gradwatt/ingest/kineto/collectives.hpp"
 #include "gradwatt/ingest/kineto/copies.hpp"
@@ -17,10 +18,10 @@ namespace {
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 double ratio(std::int64_t part, std::int64_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
 
-class FactList {
+class TraceFacts {
  public:
-  FactList(const Trace& trace, const StepWindow& window, std::int64_t rank, const std::string& source)
-      : trace_(trace), window_(window), traits_(traits_of(trace.kernels)), rank_(rank_subject(rank)), source_(source) {
+  TraceFacts(const Trace& trace, const StepWindow& window, std::int64_t rank, const std::string& source)
+      : trace_(trace), window_(window), traits_(traits_of(trace.kernels)), rank_(rank_subject(rank)), facts_(source) {
     const auto whole = trace.last_ns.value_or(0) - trace.first_ns.value_or(0);
     if (whole > 0) coverage_ = std::min(1.0, ratio(window.host.length(), whole));
   }
@@ -35,19 +36,13 @@ class FactList {
     }
     host_time();
     communication();
-    return std::move(facts_);
+    return facts_.take();
   }
 
  private:
-  void add(std::string_view name, std::string subject, std::variant<double, std::string> value) {
-    const auto* info = record::find_fact(name);
-    facts_.push_back({.name = std::string(name),
-                      .subject = std::move(subject),
-                      .value = std::move(value),
-                      .unit = std::string(info->unit),
-                      .where = record::Where::imported,
-                      .coverage = coverage_,
-                      .source = source_});
+  template <class Value>
+  void add(std::string_view name, std::string subject, Value value) {
+    facts_.add(name, std::move(subject), value, 0).coverage = coverage_;
   }
   void add(std::string_view name, double value) { add(name, rank_, value); }
 
@@ -62,9 +57,9 @@ class FactList {
 
   void job() {
     if (trace_.world_size) add("job.world_size", "job", static_cast<double>(*trace_.world_size));
-    if (!trace_.backend.empty()) add("job.backend", "job", trace_.backend);
-    if (!trace_.nccl_version.empty()) add("comm.nccl_version", "job", trace_.nccl_version);
-    if (const auto model = model_in_use()) add("gpu.name", "job", *model);
+    if (!trace_.backend.empty()) add("job.backend", "job", std::string_view(trace_.backend));
+    if (!trace_.nccl_version.empty()) add("comm.nccl_version", "job", std::string_view(trace_.nccl_version));
+    if (const auto model = model_in_use()) add("gpu.name", "job", std::string_view(*model));
   }
 
   /// The device that worked, the first of several; where none did, what all are.
@@ -147,7 +142,7 @@ class FactList {
       add("trace.sync_share", ratio(total_ns(waits.time), length));
       add_per_step("trace.allocations_per_step", static_cast<double>(allocations(window_)));
     }
-    if (const auto vary = shapes_vary(window_)) add("trace.shapes_vary", *vary ? 1 : 0);
+    if (const auto vary = shapes_vary(window_)) add("trace.shapes_vary", *vary ? 1.0 : 0.0);
   }
 
   void communication() {
@@ -167,10 +162,9 @@ class FactList {
   const StepWindow& window_;
   std::vector<KernelTraits> traits_;
   std::string rank_;
-  const std::string& source_;
   std::optional<double> coverage_;
   Breakdown parts_;
-  std::vector<record::Fact> facts_;
+  FactList facts_;
 };
 
 }  // namespace
@@ -183,7 +177,7 @@ bool lacks_collectives(const Trace& trace, const StepWindow& window) {
 
 std::vector<record::Fact> facts_of(const Trace& trace, const StepWindow& window, std::int64_t rank,
                                    const std::string& source) {
-  return FactList(trace, window, rank, source).collect();
+  return TraceFacts(trace, window, rank, source).collect();
 }
 
 }  // namespace gradwatt::ingest::kineto

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <vector>
 
 #include "gradwatt/ingest/diagnostics.hpp"
 #include "gradwatt/ingest/kineto/element_ends.hpp"
@@ -112,15 +113,16 @@ class Walker {
 
   bool bracketed_value(const std::string& key) {
     bool wanted = visitor_.wants(key);
-    ElementEnds ends;
+    ElementEnds elements;
     for (std::size_t at = 1;;) {
-      auto found = ends.scan(window_.rest().substr(at));
+      auto found = elements.scan(window_.rest().substr(at), ends_);
       const bool last = !found.close && !window_.more() && !window_.full();
       if (last) {
         at += found.scanned;
-        found = ends.finish(window_.rest().substr(at));
+        found = elements.finish(window_.rest().substr(at), ends_);
         if (!found.close) return cut();
       }
+      ends_.clear();
       if (found.close) {
         const auto length = at + *found.close + 1;
         if (wanted) visitor_.section(key, window_.rest().substr(0, length));
@@ -158,51 +160,49 @@ class Walker {
   /// The array of events up to its closing bracket; false when it has none, or the visitor had enough.
   bool events() {
     end_.has_events = true;
-    ElementEnds ends;
+    ElementEnds elements;
     for (std::size_t at = 0;;) {
-      const auto found = ends.scan(window_.rest().substr(at));
-      const auto next = hand_out(found, at);
-      if (!next) return closed_;
-      at = *next;
-      if (!window_.more()) return last_events(ends, at);
+      const auto found = elements.scan(window_.rest().substr(at), ends_);
+      const auto taken = hand_out(at);
+      if (end_.stopped) return false;
+      if (found.close) return end_events(at + *found.close - taken);
+      at += found.scanned - taken;
+      if (!window_.more()) return !window_.full() && last_events(elements, at) ? true : cut();
     }
   }
 
-  bool last_events(ElementEnds& ends, std::size_t at) {
-    if (!window_.full() && !hand_out(ends.finish(window_.rest().substr(at)), at)) return closed_;
-    return cut();
+  /// What is shorter than a stride at the end of the text.
+  bool last_events(ElementEnds& elements, std::size_t at) {
+    const auto found = elements.finish(window_.rest().substr(at), ends_);
+    const auto taken = hand_out(at);
+    return !end_.stopped && found.close && end_events(at + *found.close - taken);
   }
 
-  /// Gives the visitor what ended. Where the next look begins, or nothing when the array has ended (closed_) or the
-  /// visitor had enough.
-  std::optional<std::size_t> hand_out(const ElementEnds::Found& found, std::size_t at) {
-    auto next = at + found.scanned;
-    auto close = found.close ? std::optional(at + *found.close) : std::nullopt;
-    if (found.last_end > 0) {
-      const auto ready = at + found.last_end;
-      if (!hand_out(ready)) return std::nullopt;
-      next -= std::min(next, ready);
-      if (close) *close -= ready;
+  bool end_events(std::size_t close) {
+    window_.take(close + 1);
+    return true;
+  }
+
+  /// Gives the visitor the events that ended, at places counted from `at`. Returns and takes the bytes up to the last
+  /// end.
+  std::size_t hand_out(std::size_t at) {
+    const auto rest = window_.rest();
+    std::size_t begin = 0;
+    for (const auto end : ends_) {
+      const auto event = rest.substr(begin, at + end - begin);
+      begin = at + end;
+      end_.stopped = !visitor_.event(event.substr(event.find_first_of("{[")));
+      if (end_.stopped) break;
     }
-    if (!close) return next;
-    window_.take(*close + 1);
-    closed_ = true;
-    return std::nullopt;
-  }
-
-  bool hand_out(std::size_t bytes) {
-    const auto first = window_.rest().substr(0, bytes).find_first_not_of(" \t\r\n,");
-    window_.take(first);  // an end was found, so there is a bracket
-    const auto length = bytes - first;
-    end_.stopped = !visitor_.events(window_.bracketed(length).text());
-    window_.take(length);
-    return !end_.stopped;
+    ends_.clear();
+    window_.take(begin);
+    return begin;
   }
 
   TextWindow window_;
   TraceVisitor& visitor_;
   TextEnd end_;
-  bool closed_ = false;
+  std::vector<std::size_t> ends_;  // kept for its memory
 };
 
 }  // namespace

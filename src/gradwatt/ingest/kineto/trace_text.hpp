@@ -11,15 +11,16 @@
 
 namespace gradwatt::ingest::kineto {
 
-/// Whoever reads the text. Views hold during the call only, and 64 bytes behind them can be read.
+/// Whoever reads the text. Views hold during the call only.
 class TraceVisitor {
  public:
   virtual ~TraceVisitor() = default;
   /// Whether a member of the outer object is worth keeping whole.
   [[nodiscard]] virtual bool wants(std::string_view key) const = 0;
   virtual void section(std::string_view key, std::string_view json) = 0;
-  /// Whole events in square brackets. False ends the reading: TextEnd::stopped.
-  virtual bool events(std::string_view array) = 0;
+  /// One element of the array of events; only its brackets are known to match. False ends the reading:
+  /// TextEnd::stopped.
+  virtual bool event(std::string_view json) = 0;
 };
 
 struct TextEnd {

@@ -35,20 +35,14 @@ class Notebook final : public TraceVisitor {
   void section(std::string_view key, std::string_view json) override {
     sections.push_back(std::string(key) + "=" + std::string(json));
   }
-  bool events(std::string_view array) override {
-    std::string text(array.substr(1, array.size() - 2));
-    if (array.front() == '[' && array.back() == ']') blocks += (blocks.empty() ? "" : ",") + text;
-    return !text.empty() && ++calls < most_calls;
+  bool event(std::string_view json) override {
+    events.emplace_back(json);
+    return events.size() < most_events;
   }
   std::vector<std::string> sections;
-  std::string blocks;
-  std::size_t calls = 0, most_calls = 1'000'000;
+  std::vector<std::string> events;
+  std::size_t most_events = 1'000'000;
 };
-
-std::string without_space(std::string text) {
-  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
-  return text;
-}
 
 const std::string kTrace = R"({ "schemaVersion": 1, "text": "a \"quoted\" }", "unwanted": {"a": [1, 2]},
   "distributedInfo": {"rank": 3, "groups": [[0], {"x": "]}"}]},
@@ -67,7 +61,8 @@ TEST(TraceText, HandsOutSectionsAndEventsInWhateverPiecesTheTextComes) {
                                                R"(distributedInfo={"rank": 3, "groups": [[0], {"x": "]}"}]})",
                                                "baseTimeNanoseconds=17", "empty=[]"))
         << piece;
-    EXPECT_EQ(without_space(notebook.blocks), R"({"ph":"X","name":"]}"},{"ph":"M","args":{"a":[{},{}]}},{"ph":"i"})")
+    EXPECT_THAT(notebook.events, ElementsAre(R"({"ph": "X", "name": "]}"})", R"({"ph": "M", "args": {"a": [{}, {}]}})",
+                                             R"({"ph": "i"})"))
         << piece;
   }
 }
@@ -78,7 +73,7 @@ TEST(TraceText, ReadsABareArrayOfEvents) {
   const auto end = walk_trace(source, notebook);
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->whole && end->has_events);
-  EXPECT_EQ(without_space(notebook.blocks), R"({"ph":"X"},{"ph":"X"})");
+  EXPECT_THAT(notebook.events, ElementsAre(R"({"ph": "X"})", R"({"ph": "X"})"));
 }
 
 TEST(TraceText, HandsOutTheEventsBeforeACutAndSaysThatItIsOne) {
@@ -90,7 +85,7 @@ TEST(TraceText, HandsOutTheEventsBeforeACutAndSaysThatItIsOne) {
     ASSERT_TRUE(end);
     EXPECT_FALSE(end->whole);
     EXPECT_THAT(end->why, HasSubstr("cut off"));
-    EXPECT_THAT(notebook.blocks, HasSubstr(R"("args": {"a": [{}, {}]}})"));
+    EXPECT_EQ(notebook.events.size(), 2U);
   }
 }
 
@@ -99,11 +94,11 @@ TEST(TraceText, StopsWhenTheVisitorHasEnough) {
   for (int i = 0; i < 100; ++i) text += R"({"ph": "X"},)";
   Dribble source(text + "{}]", 100);
   Notebook notebook;
-  notebook.most_calls = 2;
+  notebook.most_events = 2;
   const auto end = walk_trace(source, notebook);
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->stopped);
-  EXPECT_EQ(notebook.calls, 2U);
+  EXPECT_EQ(notebook.events.size(), 2U);
 }
 
 TEST(TraceText, RefusesWhatIsNoJson) {
@@ -143,7 +138,7 @@ TEST(TraceText, PassesOverASectionOfAnySizeThatNobodyWants) {
   const auto end = walk_trace(source, notebook);
   ASSERT_TRUE(end);
   EXPECT_TRUE(end->whole) << end->why;
-  EXPECT_EQ(notebook.blocks, "{\"ph\": 1}");
+  EXPECT_THAT(notebook.events, ElementsAre("{\"ph\": 1}"));
 }
 
 }  // namespace
