@@ -70,6 +70,13 @@ bool holds(const diagnosis::Diagnosis& diagnosis, const std::string& condition) 
   });
 }
 
+void print_text(Context& context, const diagnosis::Diagnosis& verdict, const std::vector<diagnosis::LintFinding>& lint,
+                const std::string& rests_on) {
+  context.out << report::findings_to_text(verdict, {.screen = context.screen, .rests_on = rests_on});
+  if (const auto settings = report::lint_to_text(lint, context.screen); !settings.empty())
+    context.out << '\n' << settings;
+}
+
 }  // namespace
 
 core::Result<int> run_diagnose(Context& context, Arguments arguments) {
@@ -104,12 +111,12 @@ core::Result<int> run_diagnose(Context& context, Arguments arguments) {
   const auto steady = energy::steady_part(*run);
   const auto rests_on = steady ? steady->why : std::string();
   if (wanted.format == "json")
-    context.out << report::findings_to_json(verdict, facts, std::string(run->text(record::meta::kRunId).value_or("")),
-                                            rests_on);
+    context.out << report::findings_to_json(verdict, facts, diagnosis::lint(facts),
+                                            std::string(run->text(record::meta::kRunId).value_or("")), rests_on);
   else if (wanted.format == "facts")
     context.out << report::facts_to_json(facts);
   else
-    context.out << report::findings_to_text(verdict, {.screen = context.screen, .rests_on = rests_on});
+    print_text(context, verdict, diagnosis::lint(facts), rests_on);
   return !wanted.fail_on.empty() && holds(verdict, wanted.fail_on) ? 1 : 0;
 }
 

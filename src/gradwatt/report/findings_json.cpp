@@ -54,13 +54,25 @@ Json facts_of(const diagnosis::FactSheet& facts) {
   return out;
 }
 
+Json lint_of(const std::vector<diagnosis::LintFinding>& findings) {
+  auto out = Json::array();
+  for (const auto& finding : findings)
+    out.push_back({{"severity", name_of(finding.severity)},
+                   {"setting", finding.setting},
+                   {"reason", finding.reason},
+                   {"fix", text_or_null(finding.fix)},
+                   {"owner", finding.owner}});
+  return out;
+}
+
 /// Foreign texts may hold bytes that are no UTF-8.
 std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 }  // namespace
 
 std::string findings_to_json(const diagnosis::Diagnosis& diagnosis, const diagnosis::FactSheet& facts,
-                             const std::string& run_id, const std::string& rests_on) {
+                             const std::vector<diagnosis::LintFinding>& lint, const std::string& run_id,
+                             const std::string& rests_on) {
   Json out;
   out["schema"] = "gradwatt.diagnosis/1";
   out["run_id"] = text_or_null(run_id);
@@ -74,8 +86,13 @@ std::string findings_to_json(const diagnosis::Diagnosis& diagnosis, const diagno
   for (const auto& missing : diagnosis.missing)
     out["missing"].push_back(
         {{"fact", missing.fact}, {"what", missing.what}, {"how", missing.how}, {"decides", missing.decides}});
+  out["lint"] = lint_of(lint);
   out["facts"] = facts_of(facts);
   return dump(out);
+}
+
+std::string lint_to_json(const std::vector<diagnosis::LintFinding>& findings) {
+  return dump(Json{{"schema", "gradwatt.lint/1"}, {"lint", lint_of(findings)}});
 }
 
 std::string facts_to_json(const diagnosis::FactSheet& facts) {

@@ -83,7 +83,22 @@ std::string in_brief(Screen& screen, const diagnosis::Diagnosis& diagnosis) {
   return screen.text();
 }
 
+Style style_of(diagnosis::LintSeverity severity) {
+  return severity == diagnosis::LintSeverity::wrong ? Style::bad : Style::plain;
+}
+
 }  // namespace
+
+std::string lint_to_text(const std::vector<diagnosis::LintFinding>& findings, const Screen::Options& options) {
+  Screen screen(options);
+  if (!findings.empty()) screen.line("Settings", Style::strong);
+  for (const auto& finding : findings) {
+    screen.entry(name_of(finding.severity), printable(finding.setting), style_of(finding.severity));
+    screen.entry("", finding.reason);
+    if (!finding.fix.empty()) screen.entry("", fmt::format("→ {} ({})", finding.fix, owner_text(finding.owner)));
+  }
+  return screen.text();
+}
 
 std::string findings_to_text(const diagnosis::Diagnosis& diagnosis, const FindingsText& options) {
   Screen screen(options.screen);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "gradwatt/diagnosis/diagnose.hpp"
+#include "gradwatt/diagnosis/lint/lint.hpp"
 #include "gradwatt/report/screen.hpp"
 
 namespace gradwatt::report {
@@ -15,6 +16,10 @@ struct FindingsText {
   std::size_t most = 3;  ///< findings shown in full; further ones get a line
   bool brief = false;    ///< below a report: the first finding and its change, nothing else
 };
+
+/// Settings that are wrong whatever the job does; empty when there are none.
+[[nodiscard]] std::string lint_to_text(const std::vector<diagnosis::LintFinding>& findings,
+                                       const Screen::Options& screen);
 
 [[nodiscard]] std::string findings_to_text(const diagnosis::Diagnosis& diagnosis, const FindingsText& options);
 

@@ -1,5 +1,6 @@
 // Cards and cables that are broken, differ, or vary.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>

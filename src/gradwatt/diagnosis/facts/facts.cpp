@@ -14,6 +14,8 @@ FactSheet facts_of(const record::Run& run) {
     add_rank_facts(run, steady->window, out);
     add_gpu_facts(run, steady->window, out);
     add_host_facts(run, steady->window, out);
+  } else {
+    add_gpu_facts(run, {}, out);  // what devices say of themselves needs no time
   }
   add_environment_facts(run, out);
   // What the run says itself comes first: the sheet takes the first of a name and subject.
