@@ -289,8 +289,8 @@ TEST(Advice, WorkersFitTheNeedAndTheCpusOfAllRanks) {
     return verdict.findings.empty() ? std::string() : verdict.findings.front().advice.change;
   };
   EXPECT_THAT(change_for(2, 1, 32, 0.5), testing::HasSubstr("num_workers=5 a rank"));
-  EXPECT_THAT(change_for(2, 8, 32, 0.5), testing::HasSubstr("num_workers=2 a rank"));
-  EXPECT_THAT(change_for(2, 8, 32, 0.5), testing::HasSubstr("32 CPUs for 8 ranks"));
+  EXPECT_THAT(change_for(1, 8, 32, 0.5), testing::HasSubstr("num_workers=2 a rank"));
+  EXPECT_THAT(change_for(1, 8, 32, 0.5), testing::HasSubstr("32 CPUs for 8 ranks"));
 }
 
 TEST(Advice, ACeilingIsAShareOfTheStep) {
