@@ -153,6 +153,8 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"host.shm_used_share", "", "host", "part of /dev/shm in use, 0 to 1"},
     {"host.memlock_bytes", "bytes", "host", "memory that the job may lock; −1 in the kernel's words is unlimited"},
     {"host.data_storage", "", "host", "what the training data lie on: nvme, ssd, hdd, nfs, lustre, fuse, tmpfs", kText},
+    {"host.link_flaps", "", "link", "times that a network port lost its carrier"},
+    {"host.oom_kills", "", "host", "processes that the kernel killed for want of memory"},
     {"host.iommu", "", "host", "off, pass-through, translating", kText},
     {"host.acs", "", "host", "access control services on PCIe bridges: on, off", kText},
     {"host.peermem", "", "host", "1: nvidia-peermem or DMA-BUF for GPUDirect RDMA is there"},
@@ -167,9 +169,9 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"job.read_bytes_per_s", "bytes/s", "job", "bytes a second that the job read from storage"},
     {"job.written_bytes_per_s", "bytes/s", "job", "bytes a second that the job wrote to storage"},
     // communication
-    {"comm.bus_bandwidth_bytes_per_s", "bytes/s", "size", "bus bandwidth of an all-reduce, nccl-tests definition"},
+    {"comm.bus_bandwidth_bytes_per_s", "bytes/s", "size", "bus bandwidth of a collective, nccl-tests definition"},
     {"comm.expected_bytes_per_s", "bytes/s", "size", "bus bandwidth that this path should reach"},
-    {"comm.transport", "", "job, link", "NCCL's path: p2p, shm, net-ib, net-socket", kText},
+    {"comm.transport", "", "job, link", "NCCL's path: p2p, shm, net-ib, net-socket, net-ofi", kText},
     {"comm.interface", "", "job", "network interface in use", kText},
     {"comm.link_bits_per_s", "bit/s", "link", "rate of the network between the hosts"},
     {"comm.gpudirect_rdma", "", "job", "1: the network card reads GPU memory itself"},
@@ -182,6 +184,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"comm.bytes_per_step", "bytes", "rank", "bytes of all collectives a step"},
     {"comm.overlap_share", "", "rank", "part of the communication that runs beside computing, 0 to 1"},
     {"comm.nccl_version", "", "job", "NCCL version", kText},
+    {"comm.channels", "", "job", "channels that NCCL uses for collectives"},
     {"comm.warning", "", "job", "warning of NCCL in its log", kText},
     {"env.value", "", "variable", "environment variable of the job; the subject is its name", kText},
     // traces of the PyTorch profiler, over whole steps
