@@ -114,14 +114,16 @@ void Recorder::keep_house(const std::stop_token& stop) {
 }
 
 void Recorder::write_own_cost() {
-  rusage own{};
-  ::getrusage(RUSAGE_SELF, &own);
   const auto stats = sampler_->stats();
   const auto say = [&](const char* name, double value, const char* unit) {
     writer_->add_fact({name, "host", value, unit, {}, record::How::counter, record::Where::live, {}, "gradwatt"});
   };
-  say("sampler.cpu_s", seconds(own.ru_utime) + seconds(own.ru_stime), "s");
-  say("sampler.rss_bytes", static_cast<double>(own.ru_maxrss) * 1024, "bytes");
+  if (plan_.process_is_ours) {
+    rusage own{};
+    ::getrusage(RUSAGE_SELF, &own);
+    say("sampler.cpu_s", seconds(own.ru_utime) + seconds(own.ru_stime), "s");
+    say("sampler.rss_bytes", static_cast<double>(own.ru_maxrss) * 1024, "bytes");
+  }
   say("sampler.ticks", static_cast<double>(stats.ticks), "");
   say("sampler.late_ticks", static_cast<double>(stats.late_ticks + stats.missed_ticks), "");
   say("sampler.interval_s", units::in_seconds(plan_.sampling.interval), "s");

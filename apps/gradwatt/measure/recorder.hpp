@@ -39,6 +39,8 @@ class Recorder {
     std::filesystem::path marks_folder;  ///< empty: the job has no rings
     std::map<std::string, std::string, std::less<>> meta;
     bool live_alerts = false;  ///< look for triggers while the job runs
+    /// False in a process that also is the job: its CPU time and memory are not what measuring costs.
+    bool process_is_ours = true;
     /// Called every second from the housekeeping thread.
     std::function<void(const Recorder&)> each_second = [](const Recorder&) {};
   };

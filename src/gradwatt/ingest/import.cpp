@@ -5,6 +5,9 @@
 #include <array>
 
 #include "gradwatt/ingest/facts_json.hpp"
+#include "gradwatt/ingest/kineto/kineto_reader.hpp"
+#include "gradwatt/ingest/kineto/rank_contrast.hpp"
+#include "gradwatt/ingest/kineto/rank_of_file.hpp"
 #include "gradwatt/ingest/line_reader.hpp"
 #include "gradwatt/ingest/merge.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
@@ -26,6 +29,7 @@ struct Format {
 // Asked from the top: formats with a certain sign first, those that read any text last.
 constexpr auto kFormats = std::to_array<Format>({
     {"facts as JSON", may_be_facts, read_facts_file},
+    {"PyTorch profiler (Kineto) trace, also gzipped", kineto::may_be_trace, kineto::read_kineto},
     {"nvidia-smi -q -x", may_be_smi_xml, read_smi_xml},
     {"nvidia-smi query CSV (and CSV of own scripts with GPU columns), logs and tables", may_be_text, read_text},
 });
@@ -35,7 +39,6 @@ struct Sign {
 };
 constexpr auto kSigns = std::to_array<Sign>({
     {"PK\x03\x04", "a zip file or spreadsheet; save it as CSV"},
-    {"\x1f\x8b", "compressed with gzip; unpack it first"},
     {"\xfd"
      "7zXZ",
      "compressed with xz; unpack it first"},
@@ -100,6 +103,13 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
   return refuse(name, "line 1: it is a binary file of unknown kind");
 }
 
+record::Run join(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
+  kineto::settle_ranks(parts, diagnostics);
+  auto run = merge(std::move(parts), diagnostics);
+  kineto::contrast_ranks(run, diagnostics);
+  return run;
+}
+
 }  // namespace
 
 std::string readable_formats() {
@@ -121,7 +131,7 @@ core::Result<Imported> import_files(std::span<const std::filesystem::path> files
     imported.rows += file->rows;
     parts.push_back({path.string(), std::move(file->run)});
   }
-  imported.run = merge(std::move(parts), imported.diagnostics);
+  imported.run = join(std::move(parts), imported.diagnostics);
   return imported;
 }
 
@@ -134,7 +144,7 @@ core::Result<Imported> import_text(const std::string& name, std::string text, co
   imported.rows = file->rows;
   std::vector<NamedRun> parts;
   parts.push_back({name, std::move(file->run)});
-  imported.run = merge(std::move(parts), imported.diagnostics);
+  imported.run = join(std::move(parts), imported.diagnostics);
   return imported;
 }
 

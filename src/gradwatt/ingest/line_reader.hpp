@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "gradwatt/core/result.hpp"
+#include "gradwatt/ingest/byte_source.hpp"
 
 namespace gradwatt::ingest {
 
@@ -27,8 +28,6 @@ struct Line {
   bool too_long = false;   ///< text is only the head
   bool had_nul = false;    ///< NUL bytes were taken out
 };
-
-class ByteSource;  // a file or a text in memory; can be read again from its begin
 
 enum class Encoding { bytes, utf16_little, utf16_big };
 
@@ -51,6 +50,8 @@ class LineReader {
   [[nodiscard]] Encoding encoding() const { return encoding_; }
   /// The raw begin of the file, at most 4096 bytes: for telling formats apart.
   [[nodiscard]] std::string_view head() const { return head_; }
+  /// The bytes themselves from the first on, for formats that have no lines. Lines are read again after rewind().
+  [[nodiscard]] ByteSource& bytes();
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
 
  private:

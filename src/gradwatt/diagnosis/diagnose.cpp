@@ -1,0 +1,115 @@
+#include "gradwatt/diagnosis/diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace gradwatt::diagnosis {
+namespace {
+
+/// Candidates below the shown findings: enough to see what the missing facts are about, not the whole table.
+constexpr std::size_t kCandidates = 5, kMissing = 5;
+/// A cause that could rise above this with what it lacks is worth a measurement.
+constexpr double kWorthMeasuring = 0.3;
+
+double confidence_of(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
+
+struct Judged {
+  const CauseInfo* info;
+  Opinion opinion;
+  double log_odds;
+};
+
+std::vector<Judged> judge_all(const FactSheet& facts) {
+  std::vector<Judged> out;
+  for (const auto& info : cause_table()) {
+    Opinion opinion;
+    info.judge(facts, opinion);
+    if (opinion.ruled_out()) continue;
+    const double log_odds = info.prior + opinion.sum();
+    out.push_back({&info, std::move(opinion), log_odds});
+  }
+  std::ranges::stable_sort(out, std::greater<>(), &Judged::log_odds);
+  return out;
+}
+
+std::string verification(const CauseInfo& info) {
+  if (is_healthy(info.cause)) return {};
+  return fmt::format(
+      "run it at least three times each way in turn (gradwatt run --name before …, gradwatt run --name after …), then "
+      "gradwatt compare before… --vs after…; "
+      "{} must move",
+      info.metric);
+}
+
+Finding finding_of(const FactSheet& facts, Judged&& judged) {
+  const auto& info = *judged.info;
+  Finding out{.info = &info,
+              .confidence = confidence_of(judged.log_odds),
+              .advice = {std::string(info.change), std::string(info.owner), std::string(info.precondition),
+                         std::string(info.rollback)},
+              .verify = verification(info)};
+  for (const auto& piece : judged.opinion.evidence())
+    (piece.weight > 0 ? out.evidence : out.contradicted).push_back(piece);
+  std::ranges::stable_sort(out.evidence, std::greater<>(), &Evidence::weight);
+  if (info.refine != nullptr) info.refine(facts, out.advice);
+  if (info.ceiling != nullptr) out.ceiling = info.ceiling(facts);
+  return out;
+}
+
+/// For each fact that is asked for, how much the causes that are still open would gain from it.
+std::vector<Missing> missing_facts(const FactSheet& facts, const std::vector<Judged>& open) {
+  struct Worth {
+    double sum = 0;
+    std::vector<std::string_view> decides;
+  };
+  std::map<std::string, Worth> wanted;
+  for (const auto& [info, opinion, log_odds] : open) {
+    double reach = log_odds;
+    for (const auto& want : opinion.wanted()) reach += want.weight;
+    if (confidence_of(reach) < kWorthMeasuring) continue;
+    for (const auto& want : opinion.wanted()) {
+      if (facts.has(want.fact)) continue;
+      auto& worth = wanted[want.fact];
+      // A likely cause makes its question worth more than a far one.
+      worth.sum += want.weight * confidence_of(log_odds) * (opinion.has_support() ? 2 : 1);
+      worth.decides.push_back(info->cause);
+    }
+  }
+  std::vector<std::pair<double, Missing>> ranked;
+  for (auto& [fact, worth] : wanted) {
+    const auto* row = record::find_fact(fact);
+    ranked.emplace_back(worth.sum, Missing{fact, row != nullptr ? std::string(row->description) : "",
+                                           how_to_supply(fact), std::move(worth.decides)});
+  }
+  std::ranges::stable_sort(ranked, std::greater<>(), [](const auto& entry) { return entry.first; });
+  std::vector<Missing> out;
+  for (auto& [sum, missing] : ranked)
+    if (out.size() < kMissing) out.push_back(std::move(missing));
+  return out;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const FactSheet& facts) {
+  Diagnosis out;
+  auto judged = judge_all(facts);
+  // A fault that is found contradicts "healthy".
+  const bool faulty = std::ranges::any_of(judged, [](const auto& entry) {
+    return !is_healthy(entry.info->cause) && entry.opinion.has_support() && confidence_of(entry.log_odds) >= kShown;
+  });
+  if (faulty) std::erase_if(judged, [](const auto& entry) { return is_healthy(entry.info->cause); });
+  const bool settled = !judged.empty() && confidence_of(judged.front().log_odds) >= 0.9;
+  if (!settled) out.missing = missing_facts(facts, judged);
+  for (auto& entry : judged) {
+    if (!entry.opinion.has_support()) continue;
+    const bool shown = confidence_of(entry.log_odds) >= kShown;
+    if (!shown && out.candidates.size() >= kCandidates) continue;
+    (shown ? out.findings : out.candidates).push_back(finding_of(facts, std::move(entry)));
+  }
+  return out;
+}
+
+}  // namespace gradwatt::diagnosis
