@@ -12,6 +12,8 @@
 #include "gradwatt/ingest/merge.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
 #include "gradwatt/ingest/smi_csv.hpp"
+#include "gradwatt/ingest/smi_xml.hpp"
+#include "gradwatt/ingest/text_file.hpp"
 
 namespace gradwatt::ingest {
 namespace {
@@ -28,7 +30,8 @@ struct Format {
 constexpr auto kFormats = std::to_array<Format>({
     {"facts as JSON", may_be_facts, read_facts_file},
     {"PyTorch profiler (Kineto) trace, also gzipped", kineto::may_be_trace, kineto::read_kineto},
-    {"nvidia-smi query CSV (and CSV of own scripts with GPU columns)", may_be_text, read_smi_csv},
+    {"nvidia-smi -q -x", may_be_smi_xml, read_smi_xml},
+    {"nvidia-smi query CSV (and CSV of own scripts with GPU columns), logs and tables", may_be_text, read_text},
 });
 
 struct Sign {
@@ -60,6 +63,16 @@ const Sign* sign_of(std::string_view head) {
   return nullptr;
 }
 
+/// A whole document, not a log with a bracket or dictionary in its first line.
+bool is_json(std::string_view head) {
+  std::string dense;
+  for (const char c : head.substr(0, 256))
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') dense += c;
+  for (const std::string_view begin : {"{\"", "[{", "[\"", "[[", "{}", "[]"})
+    if (dense.starts_with(begin)) return true;
+  return false;
+}
+
 core::Result<void> check(const ImportOptions& options) {
   if (options.interval && *options.interval <= core::Duration(0))
     return core::fail(core::Errc::wrong_use, "--interval must be longer than nothing, e.g. --interval 1s");
@@ -76,6 +89,8 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
   if (lines.head().empty()) return refuse(name, "line 1: the file is empty (0 bytes)");
   if (const auto* sign = sign_of(lines.head())) return refuse(name, fmt::format("line 1: it is {}", sign->what));
   for (const auto& format : kFormats) {
+    if (format.read == read_text && is_json(lines.head()))
+      return refuse(name, "line 1: it is JSON of a kind that is not known");
     if (!format.may_be(lines)) continue;
     Diagnostics found(name);
     auto file = format.read(lines, name, options, found);
@@ -100,7 +115,7 @@ record::Run join(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnosti
 std::string readable_formats() {
   std::string all;
   for (const auto& format : kFormats) all += (all.empty() ? "" : ", ") + std::string(format.name);
-  return all;
+  return all + ": " + kinds_of_text();
 }
 
 core::Result<Imported> import_files(std::span<const std::filesystem::path> files, const ImportOptions& options) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/pci_address.hpp"
 #include "gradwatt/ingest/sample_table.hpp"
 
 namespace gradwatt::ingest {
@@ -158,6 +160,18 @@ void say_clock_trouble(const Run& run, const Span& so_far, const NamedRun& part,
                            "clocks may differ by hours; say --utc-offset for those without zone"});
 }
 
+/// Facts that know a GPU only by its place on the bus get its UUID where some file gave both.
+void name_by_uuid(Run& run) {
+  std::map<std::string, std::string> uuids;
+  for (const auto& device : run.devices) {
+    const auto bus = device.attributes.find("pci_bus_id");
+    if (bus == device.attributes.end() || device.uuid.empty()) continue;
+    if (auto subject = pci_subject(bus->second); !subject.empty()) uuids.emplace(std::move(subject), device.uuid);
+  }
+  for (auto& fact : run.facts)
+    if (const auto uuid = uuids.find(fact.subject); uuid != uuids.end()) fact.subject = uuid->second;
+}
+
 }  // namespace
 
 Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
@@ -176,6 +190,7 @@ Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
     add_part(run, std::move(parts[i]), diagnostics);
   }
   std::ranges::stable_sort(run.events, {}, &record::Event::time_ns);
+  name_by_uuid(run);
   return run;
 }
 
