@@ -87,7 +87,9 @@ void looks_like_nccl_tests(const Lines& lines, const Imported& imported) {
 
 void looks_like_nccl_log(const Lines& lines, const Imported& imported) {
   const auto nranks = numbers_after(lines, " nranks ");
-  if (!nranks.empty()) EXPECT_EQ(number(imported.run, "job.world_size"), *std::ranges::max_element(nranks));
+  if (!nranks.empty()) {
+    EXPECT_EQ(number(imported.run, "job.world_size"), *std::ranges::max_element(nranks));
+  }
   const std::vector<std::pair<std::string, std::string>> ways{{"via NET/Socket", "net-socket"},
                                                               {"via NET/AWS Libfabric", "net-ofi"},
                                                               {"via NET/IB", "net-ib"},
@@ -247,7 +249,7 @@ const std::vector<Refusal> kRefused{
     {"dist_inference.log", "line 1: 'Latency of step 0"},
     {"monitor/monitor.jsonl", "line 1: it is JSON of a kind that is not known"},
     {"diagnosis_summary.jsonl", "line 1: it is JSON of a kind that is not known"},
-    {"xxrjun-cluster00-pairwise/failures.txt", "line 1: "},
+    {"xxrjun-cluster00-pairwise/failures.txt", "line 33: "},
     // AMD's tools.
     {"telegraf-rocm-smi/", "line 1: it is JSON of a kind that is not known"},
     {"amd-smi.json", "line 1: it is JSON of a kind that is not known"},
@@ -288,8 +290,8 @@ TEST_P(CorpusLogs, AreReadOrRefusedWithAReason) {
 }
 INSTANTIATE_TEST_SUITE_P(Folders, CorpusLogs,
                          ::testing::Values("hw-logs", "nccl", "smi-table", "smi-xml", "train-logs"),
-                         [](const auto& info) {
-                           auto name = info.param;
+                         [](const auto& folder) {
+                           auto name = folder.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });

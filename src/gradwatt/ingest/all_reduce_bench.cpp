@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/median.hpp"
 #include "gradwatt/ingest/nccl_tests.hpp"
 #include "gradwatt/ingest/text_scan.hpp"
 
@@ -31,12 +32,6 @@ std::optional<double> rate_of(TextScan scan) {
   const auto* known = std::ranges::find(kUnits, unit, &Unit::text);
   if (!number || *number < 0 || *number > 1e6 || known == kUnits.end()) return std::nullopt;
   return *number * known->bytes_per_s;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 class AllReduceBench final : public LineWitness {

@@ -6,17 +6,16 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/ingest/fact_list.hpp"
 #include "gradwatt/ingest/fact_unit.hpp"
+#include "gradwatt/ingest/located_json.hpp"
 
 namespace gradwatt::ingest {
 namespace {
@@ -27,96 +26,8 @@ using record::FactInfo;
 using record::FactKind;
 
 constexpr std::string_view kSchema = "gradwatt.facts/1";
-/// A facts file is an object with a list of flat objects; the writer's notes may be somewhat deeper.
-constexpr int kDeepest = 16;
-
 tl::unexpected<core::Error> refuse(std::size_t line, std::string_view what) {
   return core::fail(core::Errc::unusable_input, fmt::format("line {}: {}", line, what));
-}
-
-// --- text to JSON, with what the library does not tell: lines, keys that stand twice, depth
-
-/// Counts lines as the parser reads on.
-class CountingIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-  CountingIterator(const char* at, std::size_t* line) : at_(at), line_(line) {}
-  reference operator*() const { return *at_; }
-  CountingIterator& operator++() {
-    *line_ += *at_++ == '\n' ? 1 : 0;
-    return *this;
-  }
-  bool operator==(const CountingIterator& other) const { return at_ == other.at_; }
-  bool operator!=(const CountingIterator& other) const { return at_ != other.at_; }
-
- private:
-  const char* at_;
-  std::size_t* line_;
-};
-
-/// Why the watch below ends the parse; never leaves parse().
-struct Stop {
-  std::string reason;
-};
-
-struct Watch {
-  const std::size_t& line;
-  std::string outer_key;                    ///< the last key of the outermost object
-  std::vector<std::set<std::string>> keys;  ///< of each object that is open
-  std::vector<std::size_t> fact_lines;      ///< where the entries of the list begin
-
-  bool see(int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > kDeepest) throw Stop{fmt::format("nested deeper than {} levels; that is no facts file", kDeepest)};
-    using enum Json::parse_event_t;
-    const bool begins = event == object_start || event == array_start || event == value;
-    if (begins && depth == 2 && outer_key == "facts") fact_lines.push_back(line);
-    if (event == object_start) keys.emplace_back();
-    if (event == object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto key = parsed.get<std::string>();
-      if (depth == 1) outer_key = key;
-      if (!keys.back().insert(key).second) throw Stop{fmt::format("the key {} stands twice", in_quotes(key))};
-    }
-    return true;
-  }
-};
-
-/// Without the library's own number and place: "[json.exception.parse_error.101] parse error at line 1, column 2: …".
-std::string words_of(const Json::exception& error) {
-  std::string_view text = error.what();
-  if (text.starts_with('[')) text.remove_prefix(std::min(text.find("] ") + 2, text.size()));
-  if (const auto place = text.find(": "); text.starts_with("parse error") && place != std::string_view::npos)
-    text.remove_prefix(place + 2);
-  return printable(text, 160);
-}
-
-struct Document {
-  Json root;
-  std::vector<std::size_t> fact_lines;
-};
-
-core::Result<Document> parse(std::string_view text) {
-  if (text.size() > kMaxFactsBytes)
-    return refuse(1, fmt::format("{} bytes; a facts file has at most {} MiB", text.size(), kMaxFactsBytes >> 20U));
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-    return refuse(1, "the file is UTF-16, but JSON is UTF-8; save it so");
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  std::size_t line = 1;
-  Watch watch{line, {}, {}, {}};
-  const auto see = [&](int depth, Json::parse_event_t event, Json& parsed) { return watch.see(depth, event, parsed); };
-  try {
-    auto root =
-        Json::parse(CountingIterator(text.data(), &line), CountingIterator(text.data() + text.size(), &line), see);
-    return Document{std::move(root), std::move(watch.fact_lines)};
-  } catch (const Stop& stop) {
-    return refuse(line, stop.reason);
-  } catch (const Json::exception& error) {
-    return refuse(line, fmt::format("no valid JSON: {}", words_of(error)));
-  }
 }
 
 // --- one entry of the list
@@ -301,14 +212,14 @@ core::Result<void> check_head(const Json& root) {
 }  // namespace
 
 core::Result<std::vector<Fact>> read_facts(std::string_view text, const std::string& name) {
-  const auto document = parse(text);
+  const auto document = parse_located(text, "facts", kMaxFactsBytes);
   if (!document) return core::fail(document.error());
   if (auto fine = check_head(document->root); !fine) return core::fail(fine.error());
   std::vector<Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> seen;
   for (const auto& json : document->root["facts"]) {
     const auto number = facts.size() + 1;
-    const auto line = number <= document->fact_lines.size() ? document->fact_lines[number - 1] : 1;
+    const auto line = number <= document->item_lines.size() ? document->item_lines[number - 1] : 1;
     auto fact = Entry(json, fmt::format("line {}: fact {}", line, number), fmt::format("{}:{}", name, line)).read();
     if (!fact) return core::fail(fact.error());
     const auto [other, is_new] = seen.try_emplace({fact->name, fact->subject}, number);

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/fact_join.hpp"
 #include "gradwatt/ingest/pci_address.hpp"
 #include "gradwatt/ingest/sample_table.hpp"
 
@@ -182,6 +183,9 @@ Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
     } else {  // facts alone so far: what is known of times comes from this part
       for (const auto& [key, value] : parts[i].run.meta) run.meta.try_emplace(key, value);
     }
+    // A log of the job knows when it ran; the recordings beside it do not.
+    for (const auto key : {record::meta::kJobBegin, record::meta::kJobEnd})
+      if (const auto known = parts[i].run.text(key)) run.meta.try_emplace(std::string(key), *known);
     if (parts[i].run.text(record::meta::kZoneKnown) == "0") run.set(record::meta::kZoneKnown, std::string("0"));
     if (!parts[i].run.complete()) run.set(record::meta::kComplete, std::string("0"));
     run.set(record::meta::kSource, fmt::format("{}, {}", run.text(record::meta::kSource).value_or(""), parts[i].name));
@@ -191,6 +195,7 @@ Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
   }
   std::ranges::stable_sort(run.events, {}, &record::Event::time_ns);
   name_by_uuid(run);
+  if (parts.size() > 1) join_facts(run.facts);
   return run;
 }
 

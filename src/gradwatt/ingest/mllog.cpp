@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gradwatt/ingest/median.hpp"
 #include "gradwatt/ingest/text_scan.hpp"
 
 namespace gradwatt::ingest {
@@ -39,12 +40,6 @@ std::optional<MlLine> parse(std::string_view text) {
   return line;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 class MlLog final : public LineWitness {
  public:
   [[nodiscard]] std::string_view name() const override { return "MLPerf log"; }
@@ -69,6 +64,7 @@ class MlLog final : public LineWitness {
   };
 
   void take_said(const MlLine& said) {
+    begun_ = begun_ || said.key == "init_start" || said.key == "run_start";
     const auto number = TextScan(said.value).number();
     const auto set = [&](std::optional<Figure>& figure) {
       if (!figure && number && *number > 0 && *number < 1e12) figure = Figure{*number, line_};
@@ -122,6 +118,7 @@ class MlLog final : public LineWitness {
   std::optional<Figure> batch_, accumulation_;
   std::optional<std::int64_t> begin_, end_, open_, evaluation_;
   std::int64_t evaluating_ns_ = 0;
+  bool begun_ = false;
   std::vector<double> rates_;
   std::vector<record::Mark> marks_;
   std::vector<Reading> power_;
@@ -158,7 +155,7 @@ void MlLog::finish(Testimony& to) {
     if (evaluating_ns_ > 0)
       to.facts.add("step.evaluation_share", "job",
                    static_cast<double>(evaluating_ns_) / static_cast<double>(*end_ - *begin_), line_);
-  } else if (begin_) {
+  } else if (begun_ && !end_) {
     to.run.set(record::meta::kComplete, std::string("0"));
     to.notes.note("the run that it logs has no end");
   }

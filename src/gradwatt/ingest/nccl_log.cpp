@@ -4,8 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/fact_join.hpp"
+#include "gradwatt/ingest/nccl_line.hpp"
 #include "gradwatt/ingest/text_scan.hpp"
 
 namespace gradwatt::ingest {
@@ -14,57 +21,6 @@ namespace {
 /// Hosts, variables and warnings without end are no log of one job.
 constexpr std::size_t kMost = 4096;
 constexpr std::size_t kMostWarnings = 64;
-
-bool digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// The host of "host:pid:tid", the last word of that form before NCCL's mark.
-std::string_view host_of(std::string_view head) {
-  std::string_view host;
-  for (const auto word : core::split_words(head)) {
-    const auto tid = word.rfind(':');
-    if (tid == std::string_view::npos || tid == 0 || !digits(word.substr(tid + 1))) continue;
-    const auto pid = word.rfind(':', tid - 1);
-    if (pid == std::string_view::npos || pid == 0 || !digits(word.substr(pid + 1, tid - pid - 1))) continue;
-    host = word.substr(0, pid);
-    if (const auto junk = host.find_last_of(":]>"); junk != std::string_view::npos) host.remove_prefix(junk + 1);
-  }
-  return host.size() <= 253 ? host : std::string_view{};
-}
-
-struct NcclLine {
-  std::string_view host, text;
-  bool warning = false;
-};
-
-std::optional<NcclLine> parse(std::string_view line) {
-  struct Mark {
-    std::string_view text;
-    bool warning;
-  };
-  constexpr auto kMarks = std::to_array<Mark>({{"NCCL INFO ", false}, {"NCCL WARN ", true}, {"NCCL TRACE ", false}});
-  for (const auto& [mark, warning] : kMarks) {
-    const auto at = line.find(mark);
-    if (at == std::string_view::npos) continue;
-    return NcclLine{host_of(line.substr(0, std::min<std::size_t>(at, 512))), core::trim(line.substr(at + mark.size())),
-                    warning};
-  }
-  return std::nullopt;
-}
-
-/// "P2P/CUMEM/read" -> p2p, "NET/IB/0/GDRDMA" -> net-ib, "NET/AWS Libfabric/1" -> net-ofi; empty: not known.
-std::string transport_of(std::string_view via) {
-  if (via.starts_with("P2P/")) return "p2p";
-  if (via.starts_with("SHM")) return "shm";
-  if (via.starts_with("COLLNET")) return "collnet";
-  if (!via.starts_with("NET/")) return {};
-  auto plugin = core::to_lower(via.substr(4, via.find('/', 4) - 4));
-  if (plugin.find("libfabric") != std::string::npos || plugin == "ofi") return "net-ofi";
-  if (plugin.starts_with("ib")) return "net-ib";  // IB, IBext, IBext_v8
-  std::erase_if(plugin, [](char c) { return (c < 'a' || c > 'z') && (c < '0' || c > '9'); });
-  return plugin.empty() || plugin.size() > 20 ? std::string() : "net-" + plugin;
-}
 
 struct Count {
   std::size_t number = 0, line = 0;  ///< how often, and where first
@@ -76,7 +32,7 @@ class NcclLog final : public LineWitness {
 
   bool take(const Line& line) override {
     line_ = line.number;
-    if (const auto said = parse(line.text)) {
+    if (const auto said = parse_nccl_line(line.text)) {
       take_said(*said);
       return true;
     }
@@ -269,14 +225,9 @@ class NcclLog final : public LineWitness {
 /// The way that holds up the whole job: what goes between hosts before what stays within one, copies through host
 /// memory before direct ones.
 const std::pair<const std::string, Count>* slowest(const std::map<std::string, Count>& transports) {
-  const auto weight = [](std::string_view name) {
-    if (name == "net-socket") return 4;
-    if (name.starts_with("net-")) return 3;
-    return name == "shm" ? 2 : 1;
-  };
   const std::pair<const std::string, Count>* worst = nullptr;
   for (const auto& entry : transports)
-    if (worst == nullptr || weight(entry.first) > weight(worst->first)) worst = &entry;
+    if (worst == nullptr || weight_of_transport(entry.first) > weight_of_transport(worst->first)) worst = &entry;
   return worst;
 }
 

@@ -5,12 +5,7 @@
 // sources: src/transport/*.cc ("Channel … via …"), src/misc/param.cc ("… set by environment to …"), src/init.cc.
 #pragma once
 
-#include <map>
 #include <memory>
-#include <optional>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "gradwatt/ingest/line_witness.hpp"
 

@@ -1,5 +1,8 @@
 #include "gradwatt/ingest/nccl_log.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "gradwatt/ingest/fact_queries.hpp"
 
 namespace gradwatt::ingest {
@@ -104,6 +107,24 @@ TEST(NcclLog, UnlikeValuesOfOneSettingAreSaid) {
       "c:1:2 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1.\n");
   EXPECT_THAT(text(run, "env.value", "NCCL_P2P_DISABLE"), Optional(std::string("1")));
   EXPECT_THAT(said(run), HasSubstr("NCCL_P2P_DISABLE has 2 different values"));
+}
+
+TEST(NcclLog, LogsOfSeveralRanksMeetInWhatHoldsForTheJob) {
+  const auto folder = std::filesystem::path(::testing::TempDir());
+  const std::vector files{folder / "gradwatt-nccl-0", folder / "gradwatt-nccl-1"};
+  std::ofstream(files[0])
+      << "NCCL version 2.20.5+cuda12.4\nh:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/IPC\n"
+         "h:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0\n";
+  std::ofstream(files[1])
+      << "NCCL version 2.20.5+cuda12.4\nh:1:3 [1] NCCL INFO Channel 00/0 : 1[1] -> 2[0] [send] via NET/IB/0\n"
+         "h:1:3 [1] NCCL INFO comm 0x2 rank 1 nranks 16 cudaDev 1\n";
+  const auto imported = import_files(files);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(text(*imported, "comm.transport"), Optional(std::string("net-ib")));
+  EXPECT_EQ(number(*imported, "job.world_size"), 16);
+  EXPECT_EQ(std::ranges::count(imported->run.facts, "comm.nccl_version", &record::Fact::name), 1);
+  EXPECT_EQ(std::ranges::count(imported->run.facts, "job.world_size", &record::Fact::name), 1);
+  for (const auto& file : files) std::filesystem::remove(file);
 }
 
 TEST(NcclLog, SaysHowManyLinesOfTheFileWereRead) {

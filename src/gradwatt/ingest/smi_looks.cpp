@@ -94,7 +94,7 @@ std::string subject_of(const Identity& identity) {
 }  // namespace
 
 SmiLooks::SmiLooks(const std::string& file, const ImportOptions& options, Diagnostics& notes)
-    : file_(file), options_(options), notes_(notes), clock_(options), readings_(file, notes) {}
+    : file_(file), notes_(notes), clock_(options), readings_(file, notes) {}
 
 void SmiLooks::at(std::optional<ParsedTime> time, std::size_t line) {
   time_ = time ? clock_.place(*time, line, notes_) : std::nullopt;

@@ -64,7 +64,6 @@ class SmiLooks {
   void finish_facts(Testimony& to, bool timed) const;
 
   const std::string& file_;
-  const ImportOptions& options_;
   Diagnostics& notes_;
   FileClock clock_;
   SmiReadings readings_;

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/ingest/all_reduce_bench.hpp"
+#include "gradwatt/ingest/fact_join.hpp"
 #include "gradwatt/ingest/kernel_log.hpp"
 #include "gradwatt/ingest/line_witness.hpp"
 #include "gradwatt/ingest/merge.hpp"
@@ -103,18 +103,8 @@ void say_what_was_heard(const std::vector<Witness>& all, const Heard& heard, Dia
   notes.note("read: " + kinds);
 }
 
-/// The same figure may come from two kinds of evidence: world size from NCCL and from its test.
-void drop_repetitions(std::vector<record::Fact>& facts) {
-  std::set<std::pair<std::string, std::string>> seen;
-  std::erase_if(facts, [&](const record::Fact& fact) {
-    const auto* text = std::get_if<std::string>(&fact.value);
-    const auto value = text != nullptr ? *text : fmt::format("{}", std::get<double>(fact.value));
-    return !seen.insert({fact.name + "\n" + fact.subject, value}).second;
-  });
-}
-
 bool says_something(const record::Run& run, const std::vector<Witness>& all) {
-  return !run.facts.empty() || !run.series.empty() || !run.marks.empty() || !run.events.empty() ||
+  return run.extent() || !run.facts.empty() || !run.series.empty() || !run.marks.empty() || !run.events.empty() ||
          std::ranges::any_of(all,
                              [](const Witness& witness) { return witness.lines > 0 && witness.of->clean_is_news(); });
 }
@@ -154,7 +144,7 @@ core::Result<ImportedFile> read_text(LineReader& lines, const std::string& name,
     if (witness.lines > 0) witness.of->finish(to);
   auto found = facts.take();
   std::ranges::move(found, std::back_inserter(file.run.facts));
-  drop_repetitions(file.run.facts);
+  join_facts(file.run.facts);
   say_what_was_heard(all, heard, notes);
   auto query =
       heard.has_query_table ? read_query(lines, name, options, notes) : core::Result<ImportedFile>(not_tried());

@@ -11,6 +11,7 @@
 
 #include "gradwatt/ingest/file_clock.hpp"
 #include "gradwatt/ingest/line_time.hpp"
+#include "gradwatt/ingest/median.hpp"
 #include "gradwatt/ingest/step_lines.hpp"
 
 namespace gradwatt::ingest {
@@ -31,17 +32,6 @@ std::optional<std::int64_t> steps_between(const Entry& last, const Entry& next) 
   const auto &a = last.said, &b = next.said;
   if (!a.step || !b.step || a.epoch != b.epoch || a.steps != b.steps || *b.step <= *a.step) return std::nullopt;
   return *b.step - *a.step;
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-double percentile95(std::vector<double> values) {
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 95 / 100);
-  std::nth_element(values.begin(), place, values.end());
-  return *place;
 }
 
 struct StepTime {
@@ -72,6 +62,7 @@ class RankLog {
         !entries_.empty() && entry.said.epoch == entries_.back().said.epoch &&
         (!entry.said.step || !entries_.back().said.step || *entry.said.step > *entries_.back().said.step);
     entry.first_of_epoch = !goes_on;
+    goes_on_ = goes_on_ || goes_on;
     entries_.push_back(entry);
   }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -81,10 +72,14 @@ class RankLog {
 
  private:
   [[nodiscard]] std::vector<StepTime> step_times() const;
-  [[nodiscard]] bool skipped(const Entry& entry) const { return entry.first_of_epoch && entries_.size() > 2; }
+  /// The first line of an epoch is start-up where others follow, and always where it is step 0.
+  [[nodiscard]] bool skipped(const Entry& entry) const {
+    return entry.first_of_epoch && (goes_on_ || entry.said.step == 0);
+  }
   void add_data_wait(const std::string& subject, FactList& facts) const;
 
   std::vector<Entry> entries_;
+  bool goes_on_ = false;  // some epoch has more than one line
 };
 
 std::vector<StepTime> RankLog::step_times() const {
@@ -157,7 +152,7 @@ void RankLog::add_facts(const std::string& subject, FactList& facts) const {
     for (const auto& time : times) seconds.push_back(time.s), steps += time.steps;
     facts.add("step.time_s", subject, median(seconds), line);
     constexpr std::size_t kFewest = 20;  // below, the 95th percentile is the largest value
-    if (seconds.size() >= kFewest) facts.add("step.time_p95_s", subject, percentile95(seconds), line);
+    if (seconds.size() >= kFewest) facts.add("step.time_p95_s", subject, quantile(seconds, 0.95), line);
     facts.add("step.count", subject, static_cast<double>(steps), line);
   }
   add_data_wait(subject, facts);

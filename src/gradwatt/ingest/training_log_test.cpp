@@ -1,5 +1,8 @@
 #include "gradwatt/ingest/training_log.hpp"
 
+#include <filesystem>
+#include <fstream>
+
 #include "gradwatt/ingest/fact_queries.hpp"
 
 namespace gradwatt::ingest {
@@ -176,6 +179,24 @@ TEST(MlLog, GivesThroughputEpochsAndNodePower) {
   ASSERT_EQ(run.run.series.size(), 1U);
   EXPECT_EQ(run.run.series[0].columns.at(0).at(1), 2801);
   EXPECT_EQ(run.run.extent()->end_ns - run.run.extent()->begin_ns, 2'000'000'000);
+}
+
+TEST(MlLog, TheJobsLogSaysWhenTheNodesPowerCounts) {
+  const auto folder = std::filesystem::path(::testing::TempDir());
+  const std::vector files{folder / "gradwatt-mllog-power", folder / "gradwatt-mllog-run"};
+  const auto line = [](std::int64_t ms, const std::string& key, const std::string& value) {
+    return ":::MLLOG {\"time_ms\": " + std::to_string(1715288257000 + ms) + ", \"key\": \"" + key +
+           "\", \"value\": " + value + "}\n";
+  };
+  std::ofstream(files[0]) << line(0, "power_reading", "100") << line(9000, "power_reading", "100");
+  std::ofstream(files[1]) << line(2000, "run_start", "null") << line(3000, "run_stop", "null");
+  for (const bool power_first : {true, false}) {
+    const auto imported = import_files(power_first ? files : std::vector{files[1], files[0]});
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_EQ(imported->run.extent()->begin_ns, 1715288259'000000000);
+    EXPECT_EQ(imported->run.extent()->end_ns, 1715288260'000000000);
+  }
+  for (const auto& file : files) std::filesystem::remove(file);
 }
 
 TEST(MlLog, ARunWithoutEndIsNotComplete) {
