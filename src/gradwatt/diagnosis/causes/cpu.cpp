@@ -139,6 +139,8 @@ void judge_allocation(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_contention(const FactSheet& facts, Opinion& opinion) {
+  if (const auto own = facts.number("job.cores_busy"); own && *own < 0.1 && !facts.has("job.cpu_wait_share"))
+    return void(opinion.rules_out("the job uses hardly any CPU", {"job.cores_busy"}));
   const auto foreign = facts.number("host.foreign_cores_busy");
   const auto cores = facts.number("host.cpus") ? facts.number("host.cpus") : cores_of(facts);
   if (foreign && cores && *cores > 0) {
