@@ -154,6 +154,12 @@ std::optional<Symptom> hang(const FactSheet& facts) {
   return std::nullopt;
 }
 
+bool at_rest(const FactSheet& facts, std::string_view gpu) {
+  constexpr double kResting_pct = 20;
+  const auto busy = facts.number("gpu.utilization_pct", gpu);
+  return busy && *busy < kResting_pct;
+}
+
 std::optional<Symptom> odd_gpu(const FactSheet& facts) {
   constexpr double kSpinning_pct = 25, kWorking = 2;
   const record::Fact* odd = nullptr;
