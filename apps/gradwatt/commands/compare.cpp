@@ -117,7 +117,10 @@ bool regressed(const energy::Comparison& comparison, double allowed) {
 }
 
 std::string side_name(const std::vector<std::string>& names) {
-  return names.size() == 1 ? names.front() : fmt::format("{} + {}", names.front(), names.size() - 1);
+  // Of a path the last part tells most; a column has room for no more.
+  const auto first = std::filesystem::path(names.front()).filename().string();
+  const auto name = first.empty() ? names.front() : first;
+  return names.size() == 1 ? name : fmt::format("{} + {}", name, names.size() - 1);
 }
 
 }  // namespace

@@ -43,9 +43,8 @@ core::Result<RunPlace> choose_place(const Context& context, const RunRequest& re
   return place_by_default(store.value_or(fs::path()), temporary_folder(context), run_id, host);
 }
 
-core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const RunPlace& place,
-                                            const std::string& run_id, const launch::Identity& identity,
-                                            const std::string& what) {
+core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const RunPlace& place, const std::string& run_id,
+                                            const launch::Identity& identity, const std::string& what) {
   auto backends = make_groups(request.settings, request.replay);
   if (!backends) return core::fail(backends.error());
   Recorder::Plan plan;
@@ -80,8 +79,7 @@ core::Result<std::optional<LiveLine>> open_live_line(const Context& context, con
   return std::optional<LiveLine>(std::move(*line));
 }
 
-void conclude(Context& context, const RunRequest& request, const RunPlace& place,
-              const Recorder::Finished& finished) {
+void conclude(Context& context, const RunRequest& request, const RunPlace& place, const Recorder::Finished& finished) {
   if (!place.note.empty()) complain(context, place.note);
   for (const auto& problem : finished.problems) complain(context, problem);
   if (request.quiet || finished.run.meta.empty()) return;
@@ -89,10 +87,12 @@ void conclude(Context& context, const RunRequest& request, const RunPlace& place
   const auto summary = energy::summarize(finished.run, options);
   const auto folder = finished.kept || !finished.run.complete() ? place.folder : fs::path();
   if (request.json) {
-    context.out << report::to_json(finished.run, summary, {options.factors, top_trigger(finished.run, request.out.string()), folder.string()});
+    context.out << report::to_json(finished.run, summary,
+                                   {options.factors, top_trigger(finished.run, request.out.string()), folder.string()});
   } else {
     context.out << '\n';
-    show_report(context, request.settings, finished.run, summary, {folder, request.out.string()});
+    show_report(context, request.settings, finished.run, summary,
+                {folder, request.out.string(), top_finding(finished.run, request.out.string())});
   }
   context.out.flush();
 }

@@ -149,7 +149,7 @@ Recorder::Finished Recorder::finish(core::Instant job_end, std::optional<int> ex
   const auto health = writer_->health();
   if (health.failure)
     problems_.push_back(fmt::format("{}; {} rows are missing in it", *health.failure, health.rows_lost));
-  auto run = writer_->read_back(report_columns());
+  auto run = writer_->read_back(diagnosis_columns());
   if (run) {
     finished.run = std::move(*run);
   } else {

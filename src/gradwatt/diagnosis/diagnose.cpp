@@ -44,6 +44,47 @@ std::string verification(const CauseInfo& info) {
       info.metric);
 }
 
+bool about_ranks(const CauseInfo& info) {
+  return family_of(info.cause) == "imbalance" || info.cause == "hardware:silicon-spread";
+}
+
+/// What is known of one rank, as if it were the job.
+FactSheet sheet_of_rank(const FactSheet& facts, std::int32_t rank) {
+  const auto own = fmt::format("rank {}", rank);
+  std::vector<record::Fact> out;
+  for (const auto& fact : facts.facts()) {
+    if (fact.subject == own) {
+      out.push_back(fact);
+      out.back().subject = "job";
+    }
+  }
+  for (const auto& fact : facts.facts()) {
+    const bool other_rank = fact.subject.starts_with("rank ");
+    const bool told = std::ranges::any_of(out, [&](const auto& known) { return known.name == fact.name; });
+    if (!other_rank && !told) out.push_back(fact);
+  }
+  return FactSheet(std::move(out));
+}
+
+/// Only the culprit is looked into: the others' long waits are its doing.
+std::optional<Culprit> culprit_of(const FactSheet& facts) {
+  const auto rank = facts.number("rank.culprit");
+  if (!rank) return std::nullopt;
+  Culprit out{.rank = static_cast<std::int32_t>(*rank)};
+  for (auto& judged : judge_all(sheet_of_rank(facts, out.rank))) {
+    const auto& info = *judged.info;
+    if (is_healthy(info.cause) || about_ranks(info) || !judged.opinion.has_support() ||
+        confidence_of(judged.log_odds) < kShown)
+      continue;
+    out.cause = &info;
+    out.confidence = confidence_of(judged.log_odds);
+    for (const auto& piece : judged.opinion.evidence())
+      if (piece.weight > 0) out.evidence.push_back(piece);
+    break;
+  }
+  return out;
+}
+
 Finding finding_of(const FactSheet& facts, Judged&& judged) {
   const auto& info = *judged.info;
   Finding out{.info = &info,
@@ -54,6 +95,7 @@ Finding finding_of(const FactSheet& facts, Judged&& judged) {
   for (const auto& piece : judged.opinion.evidence())
     (piece.weight > 0 ? out.evidence : out.contradicted).push_back(piece);
   std::ranges::stable_sort(out.evidence, std::greater<>(), &Evidence::weight);
+  if (info.cause == "imbalance:straggler-rank") out.culprit = culprit_of(facts);
   if (info.refine != nullptr) info.refine(facts, out.advice);
   if (info.ceiling != nullptr) out.ceiling = info.ceiling(facts);
   return out;

@@ -12,14 +12,23 @@
 
 namespace gradwatt::diagnosis {
 
+/// The one rank that the others wait for, and what is wrong with it.
+struct Culprit {
+  std::int32_t rank = 0;
+  const CauseInfo* cause = nullptr;  ///< null: not enough is known of that rank
+  double confidence = 0;
+  std::vector<Evidence> evidence;
+};
+
 struct Finding {
   const CauseInfo* info = nullptr;     ///< row of the cause table
   double confidence = 0;               ///< 0 to 1
   std::vector<Evidence> evidence;      ///< what speaks for it, strongest first
   std::vector<Evidence> contradicted;  ///< what speaks against it
   Advice advice;
-  std::optional<double> ceiling;  ///< largest part of the step time that can go, 0 to 1; never a promise
-  std::string verify;             ///< how to prove that the change helped
+  std::optional<double> ceiling;   ///< largest part of the step time that can go, 0 to 1; never a promise
+  std::optional<Culprit> culprit;  ///< of a straggler
+  std::string verify;              ///< how to prove that the change helped
 };
 
 /// A measurement that is not there and would decide.

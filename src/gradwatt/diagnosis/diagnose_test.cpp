@@ -285,12 +285,13 @@ TEST(Advice, WorkersFitTheNeedAndTheCpusOfAllRanks) {
   const auto change_for = [](double workers, double ranks, double cpus, double wait) {
     const auto verdict =
         verdict_on({fact("loader.workers", workers), fact("job.world_size", ranks), fact("host.cpus", cpus),
-                    fact("step.data_wait_share", wait), fact("loader.workers_running_share", 1.0)});
+                    fact("step.data_wait_share", wait), fact("loader.workers_running_share", 0.95)});
     return verdict.findings.empty() ? std::string() : verdict.findings.front().advice.change;
   };
   EXPECT_THAT(change_for(2, 1, 32, 0.5), testing::HasSubstr("num_workers=5 a rank"));
-  EXPECT_THAT(change_for(2, 8, 32, 0.5), testing::HasSubstr("num_workers=2 a rank"));
+  EXPECT_THAT(change_for(2, 8, 32, 0.5), testing::HasSubstr("num_workers=3 a rank"));
   EXPECT_THAT(change_for(2, 8, 32, 0.5), testing::HasSubstr("32 CPUs for 8 ranks"));
+  EXPECT_THAT(change_for(2, 8, 24, 0.5), testing::HasSubstr("no CPU for more workers"));
 }
 
 TEST(Advice, ACeilingIsAShareOfTheStep) {

@@ -122,7 +122,7 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"loader.alone_samples_per_s", "1/s", "rank", "samples that the loader yields without training"},
     {"loader.alone_batches_per_s", "1/s", "rank", "batches that the loader yields without training"},
     {"loader.workers_running_share", "", "job", "part of the time that workers run, 0 to 1"},
-    {"loader.workers_blocked_share", "", "job", "part of the time that workers wait for storage (D state), 0 to 1"},
+    {"loader.workers_blocked_share", "", "job", "part of the time that workers wait for what they read: storage, network, another process"},
     {"loader.workers_sleeping_share", "", "job", "part of the time that workers sleep, 0 to 1"},
     {"loader.workers_restarted", "", "job", "times that the workers were started anew"},
     {"loader.cores_used", "", "job", "CPUs that the workers keep busy together"},

@@ -30,6 +30,11 @@ Json finding_of(const diagnosis::Finding& finding) {
   out["owner"] = finding.advice.owner;
   out["precondition"] = text_or_null(finding.advice.precondition);
   out["rollback"] = text_or_null(finding.advice.rollback);
+  out["culprit"] = nullptr;
+  if (finding.culprit)
+    out["culprit"] = {
+        {"rank", finding.culprit->rank},
+        {"cause", finding.culprit->cause != nullptr ? Json(finding.culprit->cause->cause) : Json(nullptr)}};
   out["ceiling"] = finding.ceiling ? Json(*finding.ceiling) : Json(nullptr);
   out["metric"] = text_or_null(std::string(finding.info->metric));
   out["verify"] = text_or_null(finding.verify);

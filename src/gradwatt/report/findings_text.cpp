@@ -39,6 +39,15 @@ void put_finding(Screen& screen, std::size_t place, const diagnosis::Finding& fi
   screen.entry("cause", fmt::format("{}, confidence {}", finding.info->cause, share_text(finding.confidence)));
   put_evidence(screen, "because", finding.evidence);
   put_evidence(screen, "against", finding.contradicted);
+  if (finding.culprit && finding.culprit->cause != nullptr) {
+    screen.entry("culprit",
+                 fmt::format("rank {}: {} ({}, confidence {})", finding.culprit->rank, finding.culprit->cause->title,
+                             finding.culprit->cause->cause, share_text(finding.culprit->confidence)));
+    put_evidence(screen, "", finding.culprit->evidence);
+  } else if (finding.culprit) {
+    screen.entry("culprit",
+                 fmt::format("rank {}; not enough is known of it to say what slows it down", finding.culprit->rank));
+  }
   if (diagnosis::is_healthy(finding.info->cause)) {
     screen.entry("so", finding.advice.change);
     return;

@@ -49,7 +49,7 @@ class HostSensor final : public telemetry::Sensor {
   [[nodiscard]] std::vector<record::Fact> limits_of_job() const;
 
   std::vector<record::Fact> limits_;
-  pid_t job_root_ = 0;                                                 // 0: gradwatt's own limits stand for the job's
+  pid_t job_root_ = 0;  // 0: gradwatt's own limits stand for the job's
 };
 
 }  // namespace gradwatt::proc

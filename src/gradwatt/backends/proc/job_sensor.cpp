@@ -192,7 +192,12 @@ void JobSensor::read_throttled(telemetry::Reading& reading) {
 void JobSensor::begin_census_if_due() {
   const auto now = clock_.now();
   const bool asked = census_asked_->exchange(false);
-  const bool due = !census_.under_way() && (!last_census_ || now - *last_census_ >= options_.census_period);
+  // A short job is looked at sooner: the distance grows with its age.
+  if (!first_census_) first_census_ = now;
+  const auto distance = std::clamp<core::Duration>(
+      (now - *first_census_) / 2, std::min<core::Duration>(std::chrono::seconds(2), options_.census_period),
+      options_.census_period);
+  const bool due = !census_.under_way() && (!last_census_ || now - *last_census_ >= distance);
   if (!asked && !due) return;
   census_.begin(processes_.processes());
   last_census_ = now;
@@ -203,7 +208,8 @@ void JobSensor::begin_census_if_due() {
 void JobSensor::go_on_with_census(core::Duration budget) {
   const auto begin = clock_.now();
   counted_ = census_.advance(budget);
-  census_pause_ = options_.census_pause_per_cost * (clock_.now() - begin);
+  // On a host that is overloaded most of a piece is waiting for a CPU, which costs nobody anything.
+  census_pause_ = options_.census_pause_per_cost * std::min<core::Duration>(clock_.now() - begin, 2 * budget);
 }
 
 void JobSensor::read_census(telemetry::Reading& reading) {

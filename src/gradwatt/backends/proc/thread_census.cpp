@@ -1,10 +1,29 @@
 #include "gradwatt/backends/proc/thread_census.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
 
 #include "gradwatt/backends/proc/pid_files.hpp"
 
 namespace gradwatt::proc {
+
+namespace {
+
+/// Calls that give back data; what poll() and futex() wait for may be anything.
+constexpr auto kReadCalls = std::to_array<long>({SYS_read, SYS_pread64, SYS_readv, SYS_preadv, SYS_recvfrom,
+                                                 SYS_recvmsg, SYS_openat, SYS_getdents64, SYS_newfstatat});
+
+/// /proc/PID/syscall: "45 0x4 …"; "running" or nothing where it cannot be read (another user's process).
+bool in_a_read_call(const core::FileTree& tree, pid_t pid) {
+  const auto text = tree.read(fmt::format("proc/{}/syscall", pid));
+  const auto call = text ? core::parse_int(std::string_view(*text).substr(0, text->find(' '))) : std::nullopt;
+  return call && std::ranges::find(kReadCalls, *call) != kReadCalls.end();
+}
+
+}  // namespace
 
 ThreadCensus::ThreadCensus(core::FileTree tree, const core::Clock& clock, std::int64_t ticks_per_s)
     : tree_(std::move(tree)), clock_(clock), ticks_per_s_(ticks_per_s) {}
@@ -49,7 +68,7 @@ void ThreadCensus::count_worker(pid_t pid, Program& own) {
   ++counts_.workers;
   const auto stat = read_pid_stat(tree_, pid);
   if (!stat) return;
-  counts_.workers_blocked += stat->state == 'D' ? 1 : 0;
+  counts_.workers_blocked += stat->state == 'D' || (stat->state == 'S' && in_a_read_call(tree_, pid)) ? 1 : 0;
   if (own.is_worker && stat->own_ticks >= own.ticks)
     worker_ticks_ = worker_ticks_.value_or(0) + stat->own_ticks - own.ticks;
   own.is_worker = true;

@@ -23,7 +23,9 @@ class ThreadCensus {
     /// Data-loader workers: processes that name themselves pt_data_worker, and Python processes that were forked off
     /// another one of the job and never started a program of their own (same command line as their parent).
     std::int64_t workers = 0;
-    std::int64_t workers_blocked = 0;  ///< of these, with their first thread in uninterruptible wait
+    /// Of these: waiting for what they read, in uninterruptible wait or asleep in a read call. An idle worker polls
+    /// its queue instead.
+    std::int64_t workers_blocked = 0;
     /// CPUs that the workers which were there at the last census too kept busy since. Nothing at the first.
     std::optional<double> workers_cpu;
     /// Time that threads were runnable without a CPU, ended ones with what was last seen of them. Only grows.

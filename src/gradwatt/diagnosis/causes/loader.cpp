@@ -21,8 +21,8 @@ bool expect_input_wait(const FactSheet& facts, Opinion& opinion, double most) {
   const auto wait = input_wait(facts);
   if (!wait) {
     opinion.wants("step.data_wait_share", weight::kStrong);
-    if (const auto gaps = gpu_gaps(facts); gaps && gaps->value > kGaps)
-      opinion.supports(weight::kFair, gaps->text, gaps->facts);
+    if (const auto gaps = gpu_gaps(facts); gaps && gaps->value > kGaps)  // many other causes leave them too
+      opinion.supports(weight::kWeak, gaps->text, gaps->facts);
     return true;
   }
   if (wait->value < 0.02) {

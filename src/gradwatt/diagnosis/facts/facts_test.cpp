@@ -44,7 +44,7 @@ TEST(Facts, SayHowMuchOfAStepWaitsForItsBatch) {
   EXPECT_NEAR(facts.number("step.data_wait_share").value_or(-1), 0.25, 1e-6);
   EXPECT_NEAR(facts.number("step.time_s").value_or(-1), 0.040, 1e-6);
   EXPECT_NEAR(facts.number("step.samples_per_s").value_or(-1), 800, 1);
-  EXPECT_FALSE(facts.number("step.checkpoint_share"));
+  EXPECT_EQ(facts.number("step.checkpoint_share"), 0) << "no step tells a checkpoint, and steps tell their phases";
 }
 
 TEST(Facts, LeaveOutTheStart) {

@@ -58,7 +58,10 @@ std::optional<std::map<std::int32_t, OwnTime>> own_times(const energy::RankSteps
       const auto wait = wait_of(*step, least);
       if (!wait) return std::nullopt;
       out[rank].wait_s.push_back(*wait);
-      out[rank].own_s.push_back(energy::seconds_of(*step) - *wait);
+      // Checkpoints and evaluation are causes of their own.
+      const double apart =
+          energy::phase_s(*step, Phase::checkpoint).value_or(0) + energy::phase_s(*step, Phase::evaluation).value_or(0);
+      out[rank].own_s.push_back(energy::seconds_of(*step) - *wait - apart);
     }
   return out;
 }

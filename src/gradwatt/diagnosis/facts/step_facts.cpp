@@ -46,9 +46,38 @@ struct PhaseFact {
 constexpr auto kPhaseShares = std::to_array<PhaseFact>({
     {Phase::data_wait, "step.data_wait_share"},
     {Phase::comm_exposed, "step.comm_exposed_share"},
+});
+/// What happens in few steps only: a step that does not tell it did not do it.
+constexpr auto kRarePhases = std::to_array<PhaseFact>({
     {Phase::checkpoint, "step.checkpoint_share"},
     {Phase::evaluation, "step.evaluation_share"},
 });
+
+/// Nothing when no step has it and none tells any phase.
+std::optional<double> rare_share(const Steps& steps, Phase phase) {
+  double phase_sum = 0, all = 0;
+  bool told = false;
+  for (const auto* step : steps) {
+    const auto seconds = energy::phase_s(*step, phase);
+    told = told || seconds || energy::phase_s(*step, Phase::backward);
+    phase_sum += seconds.value_or(0);
+    all += energy::seconds_of(*step);
+  }
+  return told && all > 0 ? std::optional(phase_sum / all) : std::nullopt;
+}
+
+/// All ranks stand still while one of them writes or evaluates: the job loses what the busiest rank loses.
+void add_rare_phases(const energy::RankSteps& ranks, FactList& out) {
+  for (const auto& [phase, name] : kRarePhases) {
+    std::optional<double> most;
+    for (const auto& [rank, steps] : ranks) {
+      const auto share = rare_share(steps, phase);
+      if (ranks.size() > 1) out.add(name, energy::rank_name(rank), share);
+      if (share) most = std::max(most.value_or(0), *share);
+    }
+    out.add(name, "job", most);
+  }
+}
 
 void add_rank(const Steps& steps, const std::string& subject, FactList& out) {
   const auto lengths = lengths_of(steps);
@@ -134,6 +163,7 @@ void add_step_facts(const record::Run& run, energy::Window window, FactList& out
     all.insert(all.end(), steps.begin(), steps.end());
   }
   add_rank(all, "job", out);
+  add_rare_phases(ranks, out);
   const auto& leading = ranks.begin()->second;
   const double usual_s = energy::median_of(lengths_of(leading));
   out.add("step.count", "job", static_cast<double>(leading.size()));

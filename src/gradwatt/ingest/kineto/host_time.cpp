@@ -15,6 +15,10 @@ Intervals times_of(const StepWindow& window, HostRole role, std::optional<NameId
   return united(std::move(times));
 }
 
+bool is_wait_for_batch(const HostEvent& call, const StepWindow& window) {
+  return call.role == HostRole::loader && (!window.main_thread || call.thread == *window.main_thread);
+}
+
 /// What one operator was called with in one step: the order of the calls does not matter.
 struct Shapes {
   std::uint64_t calls = 0, sum = 0;
@@ -24,11 +28,20 @@ struct Shapes {
 }  // namespace
 
 std::optional<Intervals> loader_waits(const StepWindow& window) {
-  const bool any = std::ranges::any_of(window.calls, [&](const HostEvent& call) {
-    return call.role == HostRole::loader && (!window.main_thread || call.thread == *window.main_thread);
-  });
+  const bool any =
+      std::ranges::any_of(window.calls, [&](const HostEvent& call) { return is_wait_for_batch(call, window); });
   if (!any) return std::nullopt;
   return times_of(window, HostRole::loader, window.main_thread);
+}
+
+bool loads_without_workers(const StepWindow& window, const NameTable& calls) {
+  bool any = false;
+  for (const auto& call : window.calls) {
+    if (!is_wait_for_batch(call, window)) continue;
+    if (calls.text(call.name).find("_SingleProcessDataLoaderIter") == std::string::npos) return false;
+    any = true;
+  }
+  return any;
 }
 
 DeviceWaits device_waits(const StepWindow& window) {

@@ -12,6 +12,10 @@ namespace gradwatt::ingest::kineto {
 /// of PyTorch's DataLoader on that thread: another loader leaves none, so no range is not "no wait".
 [[nodiscard]] std::optional<Intervals> loader_waits(const StepWindow& window);
 
+/// The stepping thread loads its batches itself: every range of the loader is of the iterator that PyTorch uses for
+/// num_workers=0. False where some is not, or there is none; how many workers there are else, no range says.
+[[nodiscard]] bool loads_without_workers(const StepWindow& window, const NameTable& calls);
+
 struct DeviceWaits {
   std::uint64_t calls = 0;
   Intervals time;  ///< of any thread

@@ -170,6 +170,17 @@ TEST(KinetoReader, JudgesOnlyTheLoaderOfTheThreadThatSteps) {
   EXPECT_NEAR(figure(import_trace(trace.text()).run, "trace.loader_share").value(), 0.05, 1e-9);
 }
 
+TEST(KinetoReader, KnowsALoaderWithoutWorkersByItsIterator) {
+  MadeTrace alone, helped;
+  alone.step(0, 1000, 100).loader(1000, 50);
+  EXPECT_EQ(figure(import_trace(alone.text()).run, "loader.workers"), 0);
+  helped.step(0, 1000, 100)
+      .host("user_annotation", "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", 1000, 50);
+  const auto run = import_trace(helped.text()).run;
+  EXPECT_FALSE(figure(run, "loader.workers"));
+  EXPECT_NEAR(figure(run, "trace.loader_share").value(), 0.5, 1e-9);
+}
+
 TEST(KinetoReader, HasNoLoaderShareWhereNoLoaderIsInTheTrace) {
   MadeTrace trace;
   trace.step(0, 1000, 100);

@@ -136,6 +136,7 @@ class TraceFacts {
     const auto length = window_.host.length();
     if (length <= 0) return;
     if (const auto waits = loader_waits(window_)) add("trace.loader_share", ratio(total_ns(*waits), length));
+    if (loads_without_workers(window_, trace_.calls)) add("loader.workers", 0);
     if (window_.has_device()) {
       const auto waits = device_waits(window_);
       add_per_step("trace.sync_calls_per_step", static_cast<double>(waits.calls));
