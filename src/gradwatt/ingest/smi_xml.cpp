@@ -105,7 +105,8 @@ core::Result<ImportedFile> read_smi_xml(LineReader& lines, const std::string& na
 }
 
 bool may_be_smi_xml(const LineReader& lines) {
-  const auto head = lines.head();
+  std::string head(lines.head());
+  std::erase(head, '\0');  // UTF-16, as PowerShell's > writes it
   return head.find("<nvidia_smi_log") != std::string_view::npos || head.find("nvsmi_device") != std::string_view::npos;
 }
 

@@ -51,6 +51,12 @@ TEST(SmiXml, ReadsTheOlderDocument) {
   EXPECT_EQ(number(run, "gpu.ecc_uncorrected", "GPU-1"), 2);
 }
 
+TEST(SmiXml, Utf16IsReadLikeTheRest) {
+  std::string wide("\xFF\xFE");
+  for (const char c : document(kNew)) wide += c, wide += '\0';
+  EXPECT_EQ(number(read_well(wide), "gpu.power_limit_w", "GPU-1"), 500);
+}
+
 TEST(SmiXml, DocumentsBehindEachOtherAreASeries) {
   const auto run = read_well(document(kNew) + document(kNew, "Fri Aug  4 11:44:40 2023"));
   EXPECT_EQ(run.run.series.at(0).size(), 2U);

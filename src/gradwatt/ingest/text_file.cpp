@@ -81,13 +81,16 @@ Heard hear(LineReader& lines, std::vector<Witness>& all, const std::string& name
   return heard;
 }
 
-/// The first line with text is a header or the user says what the columns are: nothing else stands in such a file.
+/// The first line with text is a header, or a row that says itself what its cells are, or the user says what the
+/// columns are: nothing else stands in such a file.
 bool begins_as_query_file(LineReader& lines, const std::string& name, const ImportOptions& options) {
   if (!options.columns.empty()) return true;
   lines.rewind();
   while (const auto line = lines.next()) {
     const auto text = core::trim(line->text);
-    if (!text.empty()) return layout_of_header(text, line->number, name, options).has_value();
+    if (text.empty()) continue;
+    return layout_of_header(text, line->number, name, options).has_value() ||
+           layout_of_rows({std::string(text.substr(0, kMaxLineBytes))}, line->number, name, options).has_value();
   }
   return false;
 }

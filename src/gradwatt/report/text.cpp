@@ -45,6 +45,8 @@ void put_headline(Screen& screen, const record::Run& run, const energy::Summary&
   screen.line(printable(subject_of(run)), Style::strong);
   const auto circumstances = printable(circumstances_of(run, summary));
   for (const auto& line : wrap(circumstances, screen.width())) screen.line(line);
+  if (!has_times(run, summary))
+    screen.line(fmt::format("It holds {} facts and no times: `gradwatt diagnose` judges them.", run.facts.size()));
   if (!summary.complete) screen.line("The record ends early: figures hold up to its last sample.", Style::bad);
   screen.blank();
 }

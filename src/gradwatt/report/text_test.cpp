@@ -61,6 +61,16 @@ TEST(TextReport, SaysWhatTheTrainingReachedLast) {
   EXPECT_THAT(text, Not(HasSubstr("81")));
 }
 
+TEST(TextReport, OfFactsAloneSaysThatNothingHasATime) {
+  record::Run run;
+  run.set(record::meta::kWhere, std::string("imported"));
+  run.set(record::meta::kComplete, std::string("1"));
+  run.facts.push_back({.name = "gpu.count", .subject = "job", .value = 8.0});
+  const auto text = to_text(run, energy::summarize(run));
+  EXPECT_THAT(text, HasSubstr("no times · imported"));
+  EXPECT_THAT(text, HasSubstr("It holds 1 facts and no times"));
+}
+
 TEST(TextReport, SaysThatAnImportIsOneAndWhichGpuHasNoFigure) {
   const auto e = testing::imported();
   const auto text = to_text(e.run, e.summary);
