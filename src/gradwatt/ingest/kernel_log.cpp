@@ -157,7 +157,7 @@ class KernelLog final : public LineWitness {
     if (says("has fallen off the bus") && scan.eat("GPU ")) {
       if (const auto pci = pci_address(scan.word()); !pci.empty()) see(lost_, pci, text, time);
     } else if (says(": lost carrier") || says(": Lost carrier") || says("Link is Down") || says("link is not ready")) {
-      see(carrier_, std::string(scan.word(": ").substr(0, 32)), text, time);
+      if (const auto port = scan.word(": "); !port.empty()) see(carrier_, std::string(port.substr(0, 32)), text, time);
     } else if (says("Out of memory: Killed process") || says("oom-kill:")) {
       if (says("Killed process")) see(killed_, std::string("memory"), text, time);
     } else if ((says("segfault") && says("libnccl")) || (says("nvidia-peermem") && says("ERROR")) || says("SXid (")) {

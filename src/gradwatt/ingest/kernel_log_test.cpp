@@ -46,6 +46,10 @@ TEST(KernelLog, LostCarriersKilledProcessesAndCrashesInNcclAreFacts) {
   EXPECT_TRUE(run.run.events.empty()) << "a date without year is no time";
 }
 
+TEST(KernelLog, APortWithoutNameIsNone) {
+  EXPECT_EQ(read_well("[    1.000001] : lost carrier\n").run.facts.size(), 0U);
+}
+
 TEST(KernelLog, OneWithoutTroubleIsNewsToo) {
   EXPECT_THAT(said(read_well("[    1.000001] Linux version 6\n[    1.000002] NVRM: loading NVIDIA UNIX Module\n")),
               HasSubstr("2 lines of the kernel, none about a GPU or link in trouble"));

@@ -22,6 +22,15 @@ namespace {
 constexpr std::size_t kMost = 4096;
 constexpr std::size_t kMostWarnings = 64;
 
+/// "GPU 1 - GPU 0" of "… between NVLINK connected GPUs 1 and 0. …".
+std::string pair_of(std::string_view text) {
+  TextScan scan(text);
+  scan.skip_past(" GPUs ");
+  const auto first = scan.integer();
+  const auto second = scan.eat("and") ? scan.integer() : std::nullopt;
+  return first && second ? fmt::format("GPU {} - GPU {}", *first, *second) : "job";
+}
+
 struct Count {
   std::size_t number = 0, line = 0;  ///< how often, and where first
 };
@@ -167,7 +176,7 @@ class NcclLog final : public LineWitness {
     if (text.find("DMA-BUF is available on GPU device") != std::string_view::npos) {
       peermem_.try_emplace(std::string(host_), line_);
     } else if (text.find("P2P is disabled between") != std::string_view::npos) {
-      count(no_p2p_, printable(text.substr(text.find("P2P is disabled between")), 120));
+      count(no_p2p_, pair_of(text));
     } else if (const auto channels = TextScan(text).integer(); channels && *channels > 0 && *channels <= 1024) {
       if (text.find(" coll channels") != std::string_view::npos && !channels_)
         channels_ = Count{static_cast<std::size_t>(*channels), line_};
@@ -282,9 +291,7 @@ void NcclLog::finish(Testimony& to) {
   for (const auto& [name, seen] : ports_)
     facts.add("comm.rdma_ports_active", host(name), static_cast<double>(seen.number), seen.line);
   for (const auto& [name, line] : peermem_) facts.add("host.peermem", host(name), 1, line);
-  for (const auto& [text, seen] : no_p2p_) {
-    facts.add("comm.p2p_possible", text.size() > 24 ? text.substr(24) : text, 0, seen.line);
-  }
+  for (const auto& [pair, seen] : no_p2p_) facts.add("comm.p2p_possible", pair, 0, seen.line);
   for (const auto& [text, seen] : warnings_) facts.add("comm.warning", "job", text, seen.line);
   if (warnings_more_ > 0) to.notes.note(fmt::format("{} more NCCL warnings are not kept", warnings_more_));
   if (!hang_) return;

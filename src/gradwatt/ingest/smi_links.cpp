@@ -21,6 +21,7 @@ bool SmiLinks::take_gpu(std::string_view text, std::size_t line) {
   Gpu gpu{.index = static_cast<int>(*index), .line = line};
   gpu.name = printable(core::trim(scan.rest().substr(2, open - 2)), 80);
   gpu.uuid = printable(TextScan(scan.rest().substr(open + 7)).word(")"), 60);
+  if (gpu.uuid.empty()) return false;
   const auto known = std::ranges::find(gpus_, gpu.uuid, &Gpu::uuid);
   current_ = static_cast<std::size_t>(known - gpus_.begin());
   if (known == gpus_.end()) {

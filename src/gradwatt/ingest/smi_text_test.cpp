@@ -198,6 +198,10 @@ TEST(SmiLinks, CountsLinksThatAreUp) {
   EXPECT_EQ(number(run, "gpu.nvlink_links", "GPU-6"), std::nullopt);
 }
 
+TEST(SmiLinks, AGpuWithoutUuidIsNotListed) {
+  EXPECT_THAT(refused("GPU 7: NVIDIA A100-SXM4-80GB (UUID: )\n\t Link 0: 25 GB/s\n"), HasSubstr("line 1"));
+}
+
 TEST(SmiText, QueryTablesBetweenAreReadToo) {
   const auto run =
       read_well("some head\n" + kListing +
