@@ -47,7 +47,8 @@ bool judge_reads(const FactSheet& facts, Opinion& opinion) {
   if (const auto pressure = facts.number("host.pressure_io_share"); pressure && *pressure > 0.1)
     opinion.supports(weight::kFair, fmt::format("some thread waits for storage {:.0f} % of the time", 100 * *pressure),
                      {"host.pressure_io_share"});
-  else if (pressure && *pressure < 0.02)
+  else if (const auto stuck = facts.number("loader.workers_blocked_share");
+           pressure && *pressure < 0.02 && (!stuck || *stuck < 0.3))
     opinion.speaks_against(weight::kFair, "no thread waits for local storage", {"host.pressure_io_share"});
   else if (const auto iowait = facts.number("host.iowait_pct"); iowait && *iowait > 5)
     opinion.supports(weight::kFair, fmt::format("CPUs stand idle for storage {:.0f} % of the time", *iowait),
