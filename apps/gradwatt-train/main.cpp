@@ -1,11 +1,15 @@
-// The trainer: one process a rank. `gradwatt train` starts it, measured; under mpirun or srun it is started once a
-// rank.
+// The trainer: one process a rank. `gradwatt train` starts it below `gradwatt run`; started directly, by mpirun or
+// srun, it measures itself.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +17,7 @@
 #include "gradwatt/training/loop/recipe.hpp"
 #include "gradwatt/training/loop/trainer.hpp"
 #include "gradwatt/training/models/model.hpp"
+#include "own_measurement.hpp"
 #include "progress_line.hpp"
 #include "step_times_file.hpp"
 #include "tables.hpp"
@@ -24,7 +29,8 @@ using namespace gradwatt;
 struct Request {
   std::string recipe;
   std::vector<std::string> settings;
-  std::string describe, step_times;
+  std::string describe, step_times, out, name;
+  std::vector<std::string> command;  // as typed
   bool resume = false, list_settings = false, quiet = false;
   int check_for_ranks = 0;
 };
@@ -46,40 +52,59 @@ int check(const training::Recipe& recipe, int ranks) {
   return 0;
 }
 
-/// All ranks come here with the same recipe.
+/// Where the last checkpoint lies, for who ends early.
+std::string last_words(const std::filesystem::path& checkpoint) {
+  if (checkpoint.empty()) return "no checkpoint was kept (checkpoint.file)";
+  const bool there = ::access(checkpoint.c_str(), R_OK) == 0;
+  return there ? "go on with --resume from " + checkpoint.string() : "no checkpoint had been written yet";
+}
+
+core::Result<std::unique_ptr<training::Trainer>> set_up(const Request& request, const training::Recipe& recipe,
+                                                        training::Communicator& ranks, app::OwnMeasurement& measurement,
+                                                        std::function<void(const training::Progress&)> show) {
+  if (auto begun = measurement.begin(ranks); !begun) return core::fail(begun.error());
+  auto trainer = training::Trainer::create(
+      recipe, ranks, {.resume = request.resume, .marks_folder = measurement.marks_folder(), .show = std::move(show)});
+  if (trainer) measurement.keep();
+  return trainer;
+}
+
+/// All ranks come here with the same recipe. What one of several cannot do it tells the others, and all end.
 int train(const Request& request, const training::Recipe& recipe) {
-  const auto checkpoint = recipe.checkpoint;
+  app::OwnMeasurement measurement({.command = request.command, .out = request.out, .name = request.name});
   training::Communicator::Options options;
-  options.last_words = [checkpoint]() -> std::string {
-    if (checkpoint.empty()) return "no checkpoint was kept (checkpoint.file)";
-    const bool there = ::access(checkpoint.c_str(), R_OK) == 0;
-    return there ? "go on with --resume from " + checkpoint.string() : "no checkpoint had been written yet";
-  };
-  auto ranks = training::Communicator::create(options);
-  if (!ranks) return complain(ranks.error());
-  const bool first = (*ranks)->rank() == 0;
+  options.last_words = [&] { return last_words(recipe.checkpoint); };
+  options.before_end = [&] { measurement.end_early(); };
+  auto made = training::Communicator::create(options);
+  if (!made) return complain(made.error());
+  auto& ranks = **made;
+  const bool first = ranks.rank() == 0, alone = ranks.size() == 1;
   app::ProgressLine line(request.quiet);
   app::StepTimesFile times(first ? request.step_times : "");
-  training::Trainer::Options how{.resume = request.resume, .show = nullptr};
-  if (first)
-    how.show = [&](const training::Progress& progress) {
-      line.show(progress);
-      times.add(progress);
-    };
-  auto trainer = training::Trainer::create(recipe, **ranks, how);
-  if (!trainer && (*ranks)->size() == 1) return complain(trainer.error());
-  if (!trainer) (*ranks)->fail(trainer.error().message);
-  if (first && !request.quiet) app::print_plan(recipe, (*ranks)->size());
-  auto outcome = (*trainer)->run();
+  const auto show = [&](const training::Progress& progress) {
+    line.show(progress);
+    times.add(progress);
+  };
+  auto trainer = set_up(request, recipe, ranks, measurement, show);
+  if (!trainer && alone) return complain(trainer.error());
+  if (!trainer) ranks.fail(trainer.error().message);
+  if (first && !request.quiet) app::print_plan(recipe, ranks.size());
+  const auto outcome = (*trainer)->run();
   line.end();
-  if (!outcome && (*ranks)->size() == 1) {
+  if (!outcome && alone) {
     fmt::print(stderr, "gradwatt train: {}; {}\n", outcome.error().message, options.last_words());
     return training::kFailedRank;
   }
-  if (!outcome) (*ranks)->fail(outcome.error().message);
-  if (first) app::print_outcome(*outcome, (*ranks)->size());
+  if (!outcome) ranks.fail(outcome.error().message);
   trainer->reset();
-  (*ranks)->close();
+  const auto cost = measurement.end(ranks);
+  if (first) app::print_outcome(*outcome, ranks.size(), cost, measurement.record_folder());
+  ranks.close();
+  made->reset();
+  if (measurement.left_thread_behind()) {
+    std::fflush(nullptr);
+    std::_Exit(0);
+  }
   return 0;
 }
 
@@ -87,6 +112,7 @@ int train(const Request& request, const training::Recipe& recipe) {
 
 int main(int argc, char** argv) {
   Request request;
+  request.command.assign(argv, argv + argc);
   CLI::App app{"Trains a neural network data-parallel, one process a rank.", "gradwatt train"};
   app.add_option("RECIPE", request.recipe, "TOML file that says what to train and how (examples/recipes)");
   app.add_option("--set", request.settings, "table.key=value, in place of what the recipe says")
@@ -96,6 +122,8 @@ int main(int argc, char** argv) {
   app.add_flag("--resume", request.resume, "go on from checkpoint.file if it is there");
   app.add_option("--check", request.check_for_ranks, "say what is wrong with the recipe for so many ranks, then end");
   app.add_option("--step-times", request.step_times, "write rank 0's phase times of each update to this CSV file");
+  app.add_option("--out", request.out, "run folder to make (default: a new folder in the run store)");
+  app.add_option("--name", request.name, "a name for the run, for later commands");
   app.add_flag("--quiet", request.quiet, "no progress line");
   try {
     app.parse(argc, argv);

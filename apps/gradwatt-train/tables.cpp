@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/training/models/model.hpp"
@@ -66,19 +68,25 @@ void print_plan(const training::Recipe& recipe, int ranks) {
              recipe.accumulate > 1 ? fmt::format(" in {} micro-steps", recipe.accumulate) : "");
 }
 
-void print_outcome(const training::Outcome& outcome, int ranks) {
+void print_outcome(const training::Outcome& outcome, int ranks, const TrainingCost& cost,
+                   const std::filesystem::path& record) {
   fmt::print("\ntraining   {} updates, {} samples in {:.1f} s on {} rank{}: {:.1f} samples/s{}\n", outcome.updates,
              outcome.samples, outcome.train_s, ranks, ranks == 1 ? "" : "s",
              outcome.train_s > 0 ? static_cast<double>(outcome.samples) / outcome.train_s : 0,
              outcome.resumed ? " (resumed)" : "");
+  fmt::print("time       {:.1f} s with evaluation and checkpoints\n", outcome.total_s);
   fmt::print("waiting    {:.2f} s for data, {:.2f} s for gradients of other ranks (rank 0)\n", outcome.data_wait_s,
              outcome.exposed_s);
   if (outcome.skipped_updates > 0)
     fmt::print("skipped    {} updates whose gradients overflowed\n", outcome.skipped_updates);
-  if (outcome.metrics.empty()) return;
-  fmt::print("result    ");
-  for (const auto& [name, value] : outcome.metrics) fmt::print(" {} {:.5g}", name, value);
-  fmt::print("\n");
+  if (!outcome.metrics.empty()) {
+    fmt::print("result    ");
+    for (const auto& [name, value] : outcome.metrics) fmt::print(" {} {:.5g}", name, value);
+    fmt::print("\n");
+  }
+  const auto* label = "energy";
+  for (const auto& line : lines_about(cost)) fmt::print("{:<10} {}\n", std::exchange(label, ""), line);
+  if (!record.empty()) fmt::print("record     {}\n", record.string());
 }
 
 }  // namespace gradwatt::app

@@ -1,9 +1,14 @@
 #include "show_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <ostream>
 
+#include "gradwatt/diagnosis/diagnose.hpp"
+#include "gradwatt/diagnosis/facts/facts.hpp"
 #include "gradwatt/diagnosis/triggers.hpp"
+#include "gradwatt/report/figures.hpp"
 
 namespace gradwatt::app {
 namespace {
@@ -37,6 +42,23 @@ record::LoadOptions report_columns() {
   return options;
 }
 
+record::LoadOptions diagnosis_columns() {
+  auto options = report_columns();
+  for (const auto metric : *diagnosis::columns_for_facts().metrics)
+    if (std::ranges::find(*options.metrics, metric) == options.metrics->end()) options.metrics->push_back(metric);
+  return options;
+}
+
+std::optional<report::TriggerLine> top_finding(const record::Run& run, const std::string& run_words) {
+  const auto verdict = diagnosis::diagnose(diagnosis::facts_of(run));
+  if (!verdict.decided() || diagnosis::is_healthy(verdict.findings.front().info->cause)) return std::nullopt;
+  const auto& first = verdict.findings.front();
+  auto text =
+      fmt::format("{} ({}, confidence {})", first.info->title, first.info->cause, report::share_text(first.confidence));
+  if (!first.evidence.empty()) text += ": " + first.evidence.front().text;
+  return report::TriggerLine{text, run_words.empty() ? "gradwatt diagnose" : "gradwatt diagnose " + run_words};
+}
+
 std::optional<report::TriggerLine> top_trigger(const record::Run& run, const std::string& run_words) {
   const auto triggers = diagnosis::evaluate(run);
   if (triggers.empty()) return std::nullopt;
@@ -50,11 +72,11 @@ void show_report(Context& context, const core::Settings& settings, const record:
   report::TextOptions options;
   options.screen = context.screen;
   options.factors = summary_options(settings).factors;
-  options.trigger = top_trigger(run, place.run_words);
+  options.trigger = place.finding ? place.finding : top_trigger(run, place.run_words);
   if (!place.record.empty()) options.record_place = friendly_path(context, place.record);
   if (!place.record.empty() || !place.run_words.empty()) {
     const auto words = place.run_words.empty() ? "" : " " + place.run_words;
-    options.next_commands = {"gradwatt report --json" + words, "gradwatt report --raw" + words};
+    options.next_commands = {"gradwatt diagnose" + words, "gradwatt report --json" + words};
   }
   context.out << report::to_text(run, summary, options);
 }

@@ -17,13 +17,19 @@ namespace gradwatt::app {
 
 /// What a report and its triggers read of a record.
 [[nodiscard]] record::LoadOptions report_columns();
+/// The same, and what a diagnosis reads: twice as much, which a record of days feels.
+[[nodiscard]] record::LoadOptions diagnosis_columns();
 
 /// The strongest thing that stands out, with the command that looks into it; `run_words` as in ReportPlace.
 [[nodiscard]] std::optional<report::TriggerLine> top_trigger(const record::Run& run, const std::string& run_words);
 
+/// What a diagnosis of the whole run says first; nothing where it is not decided or nothing is wrong.
+[[nodiscard]] std::optional<report::TriggerLine> top_finding(const record::Run& run, const std::string& run_words);
+
 struct ReportPlace {
   std::filesystem::path record;  ///< empty: not kept
   std::string run_words;         ///< how further commands name the run: empty for `last`, else id, name or path
+  std::optional<report::TriggerLine> finding = std::nullopt;  ///< shown instead of the strongest trigger
 };
 
 /// Prints on `context.out`.

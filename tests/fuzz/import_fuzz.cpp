@@ -1,5 +1,6 @@
 // Entry point for fuzzing everything that `gradwatt import` reads: any bytes must give a sound run or a refusal in
 // words.
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -31,15 +32,23 @@ void check_column(const record::DeviceSeries& series, const record::Column& colu
   }
 }
 
+void check_fact(const record::Fact& fact) {
+  const auto* info = record::find_fact(fact.name);
+  require(info != nullptr, "a fact is in the table");
+  require(!fact.subject.empty(), "a fact has a subject");
+  require(fact.where == record::Where::imported, "a fact says that it was imported");
+  const auto number = record::as_number(fact);
+  require(!number || std::isfinite(*number), "a fact is a finite number");
+}
+
 void check(const ingest::Imported& imported) {
   const auto& run = imported.run;
   require(imported.rows > 0, "an imported file has rows");
-  require(!run.devices.empty() && !run.series.empty(), "an imported file has a device with samples");
+  require(!run.series.empty() || !run.marks.empty() || !run.facts.empty() || !imported.diagnostics.empty(),
+          "an imported file gives something");
   require(run.where() == record::Where::imported, "it says that it was imported");
-  std::size_t samples = 0;
   for (const auto& series : run.series) {
     require(record::number(series.device) < run.devices.size(), "a series belongs to a device");
-    samples += series.size();
     for (std::size_t i = 1; i < series.size(); ++i)
       require(series.time_ns[i - 1] < series.time_ns[i], "times increase");
     for (const auto& column : series.columns) {
@@ -47,7 +56,8 @@ void check(const ingest::Imported& imported) {
       require(run.find_quality(series.device, column.metric) != nullptr, "every series has its quality");
     }
   }
-  require(samples >= imported.rows, "every row is a sample");
+  for (const auto& fact : run.facts) check_fact(fact);
+  for (const auto& mark : run.marks) require(mark.begin_ns <= mark.end_ns, "a mark does not end before it begins");
   for (const auto& event : run.events) require(!event.device || *event.device < run.devices.size(), "events fit");
   for (const auto& diagnostic : imported.diagnostics) require(!diagnostic.message.empty(), "diagnostics speak");
 }

@@ -90,7 +90,23 @@ constexpr auto kTokens = std::to_array<std::string_view>({"\n",
                                                           "NVIDIA H100",
                                                           ".",
                                                           "+",
-                                                          "%"});
+                                                          "%",
+                                                          " NCCL INFO ",
+                                                          " via NET/IB/",
+                                                          " set by environment to ",
+                                                          "# nThread 1 nGpus 1 minBytes 8",
+                                                          "Epoch: [0][ 10/99]",
+                                                          "[1,1]<stdout>:",
+                                                          "==============NVSMI LOG==============",
+                                                          " : ",
+                                                          "| ",
+                                                          "<gpu id=\"1\">",
+                                                          "</gpu>",
+                                                          "</nvidia_smi_log>",
+                                                          "NVRM: Xid (PCI:0000:9b:00): 79",
+                                                          "{\"",
+                                                          "\":",
+                                                          "[["});
 
 struct Range {
   std::size_t begin, length;

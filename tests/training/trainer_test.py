@@ -3,8 +3,10 @@
 Every run is a real mpirun of build/…/bin/gradwatt-train on data that the test makes. Needs GRADWATT_BUILD.
 """
 import json
+import math
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -83,6 +85,10 @@ def doubles(tensor):
     return struct.unpack(f"<{len(tensor[2]) // 8}d", tensor[2])
 
 
+def floats(tensor):
+    return struct.unpack(f"<{len(tensor[2]) // 4}f", tensor[2])
+
+
 class TrainerTest(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gradwatt-train-"))
@@ -94,14 +100,34 @@ class TrainerTest(unittest.TestCase):
         start = [] if ranks == 1 else [*MPIRUN, str(ranks)]
         return [*start, str(TRAINER), str(file), "--quiet", *arguments]
 
+    def environment(self):
+        return {**{k: v for k, v in os.environ.items() if not k.startswith("GRADWATT_")},
+                "GRADWATT_RUNS": str(self.folder / "runs"), "GRADWATT_INTERVAL": "0.1"}
+
     def train(self, recipe, ranks=1, *arguments, check=True):
-        done = subprocess.run(self.command(recipe, ranks, *arguments), capture_output=True, text=True, timeout=120)
+        done = subprocess.run(self.command(recipe, ranks, *arguments), capture_output=True, text=True, timeout=120,
+                              env=self.environment())
         if check:
             self.assertEqual(done.returncode, 0, done.stderr)
         return done
 
+    def report(self, run):
+        done = subprocess.run([str(BUILD / "bin/gradwatt"), "report", "--json", str(run)], capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def assert_no_rings_left(self):
+        self.assertEqual(list(pathlib.Path("/dev/shm").glob("gradwatt-train-*")), [])
+
     def keep(self, name):
         return ["--set", f"checkpoint.file={self.folder / name}"]
+
+    def assert_same_model(self, a, b, tolerance):
+        for name in a:
+            if name.startswith("model/"):
+                worst = max(abs(x - y) for x, y in zip(doubles(a[name]), doubles(b[name])))
+                self.assertLessEqual(worst, tolerance, name)
 
     def assert_same_state(self, a, b):
         a, b = read_safetensors(self.folder / a), read_safetensors(self.folder / b)
@@ -114,13 +140,33 @@ class SeveralRanks(TrainerTest):
     def test_two_and_four_ranks_train_what_one_rank_trains(self):
         for ranks in (1, 2, 4):
             self.train(SMALL_FIELDS, ranks, *self.keep(f"ranks{ranks}"))
-        one = read_safetensors(self.folder / "ranks1")
         for ranks in (2, 4):
-            several = read_safetensors(self.folder / f"ranks{ranks}")
-            for name in one:
-                if name.startswith("model/"):
-                    worst = max(abs(x - y) for x, y in zip(doubles(one[name]), doubles(several[name])))
-                    self.assertLessEqual(worst, 1e-12, f"{name} with {ranks} ranks")
+            with self.subTest(ranks=ranks):
+                self.assert_same_model(*(read_safetensors(self.folder / f"ranks{r}") for r in (1, ranks)), 1e-12)
+
+    def test_single_precision_differs_by_rounding_only(self):
+        for ranks in (1, 2):
+            self.train(SMALL_FIELDS, ranks, *self.keep(f"ranks{ranks}"), "--set", "run.precision=fp32", "--set",
+                       "run.steps=1")
+        one, two = (read_safetensors(self.folder / f"ranks{ranks}") for ranks in (1, 2))
+        for name in one:
+            if name.startswith("model/"):
+                pairs = list(zip(floats(one[name]), floats(two[name])))
+                worst = max(abs(x - y) for x, y in pairs)
+                self.assertLessEqual(worst, 2e-6 * max(1, max(abs(x) for x, _ in pairs)), name)
+
+    def test_the_norm_that_is_clipped_is_that_of_the_global_batch(self):
+        # A norm that is added up over ranks once more would be too large by the square root of their number.
+        clip = ["--set", "run.clip=0.01"]
+        self.train(SMALL_FIELDS, 1, *self.keep("one"), *clip)
+        self.train(SMALL_FIELDS, 4, *self.keep("four"), *clip)
+        self.train(SMALL_FIELDS, 1, *self.keep("pieces"), *clip, "--set", "batch.accumulate=4")
+        self.train(SMALL_FIELDS, 1, *self.keep("free"))
+        one = read_safetensors(self.folder / "one")
+        for other in ("four", "pieces"):
+            self.assert_same_model(one, read_safetensors(self.folder / other), 1e-12)
+        with self.assertRaises(AssertionError, msg="clipping changed nothing"):
+            self.assert_same_model(one, read_safetensors(self.folder / "free"), 1e-12)
 
     def test_every_strategy_of_the_wire_keeps_the_ranks_equal(self):
         for settings in (["sync.overlap=false"], ["sync.shared_memory=false"], ["sync.wire=bf16"], ["sync.wire=fp16"],
@@ -131,14 +177,18 @@ class SeveralRanks(TrainerTest):
                 self.train(SMALL_NET, 3 if "bf16" in settings[0] else 2, "--set", "run.steps=3", "--set",
                            "batch.local=8", *[word for s in settings for word in ("--set", s)])
 
+    def test_mixed_precision_keeps_weights_optimizer_and_statistics_in_single(self):
+        self.train(SMALL_NET, 2, *self.keep("state"), "--set", "run.precision=bf16", "--set", "run.steps=2")
+        state = read_safetensors(self.folder / "state")
+        types = {name: t[0] for name, t in state.items() if name.startswith(("model/", "optimizer/"))
+                 and not name.endswith(("num_batches_tracked", "steps"))}
+        self.assertIn("model/bn1.running_var", types)
+        self.assertEqual({name: t for name, t in types.items() if t != "F32"}, {})
+
     def test_accumulated_micro_steps_are_the_large_batch(self):
         self.train(SMALL_FIELDS, 1, *self.keep("whole"))
         self.train(SMALL_FIELDS, 2, *self.keep("pieces"), "--set", "batch.accumulate=2")
-        whole, pieces = (read_safetensors(self.folder / name) for name in ("whole", "pieces"))
-        for name in whole:
-            if name.startswith("model/"):
-                worst = max(abs(x - y) for x, y in zip(doubles(whole[name]), doubles(pieces[name])))
-                self.assertLessEqual(worst, 1e-12, name)
+        self.assert_same_model(*(read_safetensors(self.folder / name) for name in ("whole", "pieces")), 1e-12)
 
 
 class Resuming(TrainerTest):
@@ -174,7 +224,7 @@ class Failing(TrainerTest):
 
     def start(self, ranks, *arguments):
         process = subprocess.Popen(self.command(SMALL_NET, ranks, *arguments), stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True)
+                                   stderr=subprocess.PIPE, text=True, env=self.environment())
         self.addCleanup(process.stderr.close)
         self.addCleanup(process.kill)
         return process
@@ -209,6 +259,7 @@ class Failing(TrainerTest):
                 self.assertRegex(errors, r"rank \d: stops because rank \d on \S+ \(process %d\) died" % pids[victim])
                 self.assertIn("--resume", errors)
                 self.assertIn("model/fc.weight", read_safetensors(checkpoint))
+                self.assert_no_rings_left()
 
     def test_sigterm_ends_all_ranks_with_a_word(self):
         process = self.start(2, *self.LONG, *self.keep("state"))
@@ -262,6 +313,123 @@ class Failing(TrainerTest):
         self.assertNotEqual(done.returncode, 0)
         self.assertRegex(done.stderr, r"rank \d on \S+: the loss of its batch became")
         self.assertRegex(done.stderr, r"rank \d: stops because rank \d on \S+ failed: the loss|rank \d on \S+: the loss")
+
+
+    def fields_with_a_hole(self):
+        """A year of the FourCastNet layout whose last field, the target of one example alone, holds a NaN."""
+        try:
+            import h5py
+            import numpy
+        except ImportError as missing:
+            self.skipTest(f"python3-h5py is not installed ({missing})")
+        shape = (13, 2, 17, 32)
+        for part in ("train", "test", "stats"):
+            (self.folder / "era5" / part).mkdir(parents=True)
+        for part in ("train", "test"):
+            fields = numpy.random.default_rng(1).normal(size=shape).astype("float32")
+            if part == "train":
+                fields[-1, 1, 5, 7] = numpy.nan
+            with h5py.File(self.folder / "era5" / part / "2001.h5", "w") as file:
+                file["fields"] = fields
+        for name, value in (("global_means", 0), ("global_stds", 1)):
+            numpy.save(self.folder / "era5/stats" / f"{name}.npy", numpy.full((1, 2, 1, 1), value, "float32"))
+        return SMALL_FIELDS.replace('kind = "synthetic-fields"', f'kind = "era5"\npath = "{self.folder}/era5"')
+
+    def test_a_nan_in_one_ranks_data_is_told_by_that_rank_and_reaches_nobody(self):
+        recipe = self.fields_with_a_hole()
+        for ranks, more in ((2, []), (3, []), (2, ["batch.local=2", "batch.accumulate=2"]), (2, ["sync.overlap=false"]),
+                            (2, ["sync.shared_memory=false"]), (2, ["run.precision=bf16"])):
+            with self.subTest(ranks=ranks, more=more):
+                keep = self.keep("state") + ["--set", "checkpoint.every_steps=1"]
+                (self.folder / "state").unlink(missing_ok=True)
+                settings = [word for s in ["batch.local=1", *more] for word in ("--set", s)]
+                begin = time.monotonic()
+                done = self.train(recipe, ranks, *keep, *settings, check=False)
+                self.assertLess(time.monotonic() - begin, 60)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                told = set(re.findall(r"rank (\d) on \S+: the loss of its batch became nan", done.stderr))
+                self.assertEqual(len(told), 1, done.stderr)
+                culprit, = told
+                heard = set(re.findall(r"rank (\d): stops because rank %s on \S+ failed: the loss of its batch became nan"
+                                       % culprit, done.stderr))
+                self.assertEqual(heard, {str(r) for r in range(ranks)} - told, done.stderr)
+                if (self.folder / "state").exists():  # the hole may lie in the first batch
+                    for name, tensor in read_safetensors(self.folder / "state").items():
+                        if name.startswith("model/"):
+                            values = doubles(tensor) if tensor[0] == "F64" else floats(tensor)
+                            self.assertFalse(any(map(math.isnan, values)), name)
+
+    def test_the_record_of_a_run_that_failed_is_whole_and_says_so(self):
+        recipe = self.fields_with_a_hole()
+        done = self.train(recipe, 2, "--out", str(self.folder / "run"), "--set", "batch.local=1", check=False)
+        self.assertEqual(done.returncode, 1)
+        report = self.report(self.folder / "run")
+        self.assertTrue(report["complete"])
+        self.assertEqual(report["exit_status"], 1)
+        self.assert_no_rings_left()
+
+
+class Measuring(TrainerTest):
+    """Each way to start a training ends with its energy, its origin, energy per sample, and a record."""
+
+    def assert_measured(self, run, ranks):
+        report = self.report(run)
+        self.assertTrue(report["complete"])
+        self.assertEqual(report["exit_status"], 0)
+        self.assertEqual(report["steps"]["ranks"], ranks)
+        self.assertEqual(report["steps"]["samples"], 2 * 1024)
+        facts = {f["name"]: f["value"] for f in report["facts"]}
+        self.assertEqual(facts["job.world_size"], ranks)
+        self.assertEqual(facts["job.model"], "resnet8")
+        self.assertEqual(facts["job.parameters"], 75290)
+        self.assertEqual(facts["job.global_batch_size"], 16)
+        self.assertEqual(facts["job.local_batch_size"], 16 // ranks)
+        self.assertEqual(facts["job.samples"], 2 * 1024)
+        self.assertIn("result.accuracy_pct", facts)
+        if report["energy"]["energy_j"] is None:
+            self.skipTest("nothing measures or models energy on this machine")
+        self.assertGreater(report["energy"]["energy_j"], 0)
+        return report
+
+    # Energy per sample needs steps over some seconds.
+    LONGER = ["--set", "data.image_size=32", "--set", "data.examples=1024"]
+
+    def test_started_by_mpirun_the_trainer_measures_itself(self):
+        for ranks in (1, 2):
+            with self.subTest(ranks=ranks):
+                run = self.folder / f"run{ranks}"
+                done = self.train(SMALL_NET, ranks, "--out", str(run), "--name", "small", *self.LONGER)
+                report = self.assert_measured(run, ranks)
+                self.assertRegex(done.stdout, r"(?m)^energy +\S+ \S+ \((counter|integrated|modelled|estimated).* covered\)")
+                self.assertRegex(done.stdout, r"J a sample")
+                self.assertIn(str(run), done.stdout)
+                self.assertIn("accuracy_pct", done.stdout)
+                self.assertFalse([f for f in report["facts"] if f["name"] == "sampler.cpu_s"],
+                                 "the training's own CPU time is no cost of measuring")
+                self.assert_no_rings_left()
+
+    def test_a_mistake_leaves_no_record(self):
+        for ranks in (1, 2):
+            done = self.train(SMALL_NET, ranks, "--out", str(self.folder / "run"), "--set", "batch.global=4096", check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertFalse((self.folder / "run").exists())
+
+    def test_below_gradwatt_run_nothing_is_opened_twice_and_the_report_has_the_energy(self):
+        file = self.folder / "recipe.toml"
+        file.write_text(SMALL_NET)
+        gradwatt = str(BUILD / "bin/gradwatt")
+        for start, ranks in (([gradwatt, "train"], 1), ([gradwatt, "train", "--ranks", "2"], 2),
+                             ([*MPIRUN, "2", gradwatt, "train"], 2)):
+            with self.subTest(start=start):
+                run = self.folder / f"run{len(start)}"
+                done = subprocess.run([*start, "--out", str(run), str(file), *self.LONGER], capture_output=True, text=True,
+                                      timeout=120, env=self.environment())
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(done.stdout, r"(?m)^energy +in the report of `gradwatt run`")
+                self.assertNotRegex(done.stdout, r"(?m)^record ", "the trainer wrote one of its own")
+                self.assertIn("a sample", done.stdout)
+                self.assertRegex(done.stdout, r"(?m)^  result +accuracy")
+                self.assert_measured(run, ranks)
 
 
 class WrongUse(TrainerTest):

@@ -6,6 +6,11 @@
 #include <ostream>
 
 #include "commands/table.hpp"
+#include "gradwatt/diagnosis/facts/facts.hpp"
+#include "gradwatt/diagnosis/lint/lint.hpp"
+#include "gradwatt/report/findings_json.hpp"
+#include "gradwatt/report/findings_text.hpp"
+#include "node_facts.hpp"
 #include "wiring.hpp"
 
 namespace gradwatt::app {
@@ -66,14 +71,27 @@ void print_text(Context& context, const std::vector<Line>& lines) {
     context.out << "\nTo measure more\n" << (context.screen.utf8 ? remedies : report::to_ascii(remedies));
 }
 
+int print_lint(Context& context, const std::vector<diagnosis::LintFinding>& findings, bool json) {
+  if (json)
+    context.out << report::lint_to_json(findings);
+  else if (findings.empty())
+    context.out << "Settings: nothing stands out among " << diagnosis::lint_rows().size() << " that were looked at.\n";
+  else
+    context.out << report::lint_to_text(findings, context.screen);
+  return 0;
+}
+
 }  // namespace
 
 core::Result<int> run_doctor(Context& context, Arguments arguments) {
   Options options(context, "doctor",
                   "Says what can be measured on this machine, by which source and with which rights,\n"
                   "and the one line that mends each gap.");
-  bool json = false;
+  bool json = false, lint = false;
   options.app().add_flag("--json", json, "print JSON");
+  options.app().add_flag(
+      "--lint", lint,
+      "judge the settings of this node and of the environment instead: NCCL, threads, limits, power, links");
   options.add_setting(core::setting("sensors.include"), "--sensors");
   options.add_setting(core::setting("sensors.exclude"), "--without-sensors");
   const auto parsed = options.parse(arguments);
@@ -83,6 +101,7 @@ core::Result<int> run_doctor(Context& context, Arguments arguments) {
   if (!settings) return core::fail(settings.error());
   const auto backends = make_backends(*settings);
   if (!backends) return core::fail(backends.error());
+  if (lint) return print_lint(context, diagnosis::lint(diagnosis::facts_of(look_at_node(context, *backends))), json);
   const auto lines = probe_all(*backends);
   if (json)
     print_json(context, lines);

@@ -42,7 +42,8 @@ void print_summary(Context& context, const Wanted& wanted, const core::Settings&
   const auto summary = energy::summarize(run, options);
   const auto place = ref.kind == RunRef::Kind::foreign ? std::filesystem::path() : ref.path;
   if (wanted.format == "json")
-    context.out << report::to_json(run, summary, {options.factors, top_trigger(run, run_words(wanted)), place.string()});
+    context.out << report::to_json(run, summary,
+                                   {options.factors, top_trigger(run, run_words(wanted)), place.string()});
   else if (wanted.format == "csv")
     context.out << report::summary_csv(run, summary);
   else

@@ -9,6 +9,9 @@ namespace {
 constexpr auto kCommands = std::to_array<Command>({
     {"run", "measure a command, a running process or the host, and report where the energy went", run_run},
     {"report", "print what a run used and how well it was measured: text, JSON or CSV", run_report},
+    {"diagnose", "explain what holds a job back, what to change, and how to prove that it helped", run_diagnose},
+    {"compare", "put two runs or groups of runs side by side: what changed, and how sure that is", run_compare},
+    {"baseline", "keep a good run as the yardstick of later ones, and hold runs against it", run_baseline},
     {"import", "turn recordings of other tools into a run", run_import},
     {"train", "train a neural network data-parallel and report what it cost", run_train},
     {"runs", "list, show, name and remove the runs that are kept", run_runs},

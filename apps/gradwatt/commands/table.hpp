@@ -21,6 +21,9 @@ struct Command {
 
 core::Result<int> run_completion(Context& context, Arguments arguments);
 core::Result<int> run_config(Context& context, Arguments arguments);
+core::Result<int> run_diagnose(Context& context, Arguments arguments);
+core::Result<int> run_baseline(Context& context, Arguments arguments);
+core::Result<int> run_compare(Context& context, Arguments arguments);
 core::Result<int> run_doctor(Context& context, Arguments arguments);
 core::Result<int> run_help(Context& context, Arguments arguments);
 core::Result<int> run_import(Context& context, Arguments arguments);

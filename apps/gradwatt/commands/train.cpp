@@ -68,8 +68,8 @@ std::vector<std::string> trainer_words(const Typed& typed, const std::string& tr
   return words;
 }
 
-/// Exit status of the trainer's look at the recipe: a mistake is one line, not a run with a report. 0 where it could not
-/// be asked; the run then says what is wrong.
+/// Exit status of the trainer's look at the recipe: a mistake is one line, not a run with a report. 0 where it could
+/// not be asked; the run then says what is wrong.
 int check_recipe(std::vector<std::string> words, int ranks) {
   words.insert(words.end(), {"--check", std::to_string(ranks)});
   std::vector<char*> argv;

@@ -17,7 +17,7 @@ Look look_input_wait, look_memory_pressure, look_io_pressure, look_rank_skew;
 
 /// A trigger of the row with everything but its figures.
 [[nodiscard]] inline Trigger begin_trigger(const TriggerInfo& row, Severity severity) {
-  return {.name = row.name, .severity = severity, .next = "gradwatt report --raw"};
+  return {.name = row.name, .severity = severity, .next = "gradwatt diagnose"};
 }
 
 }  // namespace gradwatt::diagnosis

@@ -83,7 +83,7 @@ TEST(Triggers, BusyWithLowPowerIsSaidWithItsFigures) {
   EXPECT_EQ(out[0].name, "busy-low-power");
   EXPECT_EQ(out[0].severity, Severity::warning);
   EXPECT_EQ(out[0].text, "busy 99 %, power 38 % of the limit (8 of 8 GPUs, 42 min 00 s of 42 min 00 s)");
-  EXPECT_EQ(out[0].next, "gradwatt report --raw");
+  EXPECT_EQ(out[0].next, "gradwatt diagnose");
   EXPECT_NEAR(out[0].value, 38, 1e-6);
 }
 

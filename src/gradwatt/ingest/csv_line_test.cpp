@@ -23,6 +23,11 @@ TEST(CsvLine, AnOpenQuoteEndsWithTheLine) {
   EXPECT_EQ(split_cells("\"", ','), (Cells{"\""}));
 }
 
+TEST(CsvLine, CellsWithASingleQuoteInsideTheirQuotesStayWhereTheyAre) {
+  EXPECT_EQ(split_cells(R"("the first cell" of three","the second cell" of three","the third cell" of three")", ','),
+            (Cells{R"(the first cell" of three)", R"(the second cell" of three)", R"(the third cell" of three)"}));
+}
+
 TEST(CsvLine, AQuoteInsideACellIsText) { EXPECT_EQ(split_cells(R"(a"b,c)", ','), (Cells{R"(a"b)", "c"})); }
 
 }  // namespace

@@ -4,10 +4,16 @@
 
 #include <array>
 
+#include "gradwatt/ingest/facts_json.hpp"
+#include "gradwatt/ingest/kineto/kineto_reader.hpp"
+#include "gradwatt/ingest/kineto/rank_contrast.hpp"
+#include "gradwatt/ingest/kineto/rank_of_file.hpp"
 #include "gradwatt/ingest/line_reader.hpp"
 #include "gradwatt/ingest/merge.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
 #include "gradwatt/ingest/smi_csv.hpp"
+#include "gradwatt/ingest/smi_xml.hpp"
+#include "gradwatt/ingest/text_file.hpp"
 
 namespace gradwatt::ingest {
 namespace {
@@ -22,7 +28,10 @@ struct Format {
 
 // Asked from the top: formats with a certain sign first, those that read any text last.
 constexpr auto kFormats = std::to_array<Format>({
-    {"nvidia-smi query CSV (and CSV of own scripts with GPU columns)", may_be_text, read_smi_csv},
+    {"facts as JSON", may_be_facts, read_facts_file},
+    {"PyTorch profiler (Kineto) trace, also gzipped", kineto::may_be_trace, kineto::read_kineto},
+    {"nvidia-smi -q -x", may_be_smi_xml, read_smi_xml},
+    {"nvidia-smi query CSV (and CSV of own scripts with GPU columns), logs and tables", may_be_text, read_text},
 });
 
 struct Sign {
@@ -30,7 +39,6 @@ struct Sign {
 };
 constexpr auto kSigns = std::to_array<Sign>({
     {"PK\x03\x04", "a zip file or spreadsheet; save it as CSV"},
-    {"\x1f\x8b", "compressed with gzip; unpack it first"},
     {"\xfd"
      "7zXZ",
      "compressed with xz; unpack it first"},
@@ -55,6 +63,16 @@ const Sign* sign_of(std::string_view head) {
   return nullptr;
 }
 
+/// A whole document, not a log with a bracket or dictionary in its first line.
+bool is_json(std::string_view head) {
+  std::string dense;
+  for (const char c : head.substr(0, 256))
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') dense += c;
+  for (const std::string_view begin : {"{\"", "[{", "[\"", "[[", "{}", "[]"})
+    if (dense.starts_with(begin)) return true;
+  return false;
+}
+
 core::Result<void> check(const ImportOptions& options) {
   if (options.interval && *options.interval <= core::Duration(0))
     return core::fail(core::Errc::wrong_use, "--interval must be longer than nothing, e.g. --interval 1s");
@@ -71,6 +89,8 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
   if (lines.head().empty()) return refuse(name, "line 1: the file is empty (0 bytes)");
   if (const auto* sign = sign_of(lines.head())) return refuse(name, fmt::format("line 1: it is {}", sign->what));
   for (const auto& format : kFormats) {
+    if (format.read == read_text && is_json(lines.head()))
+      return refuse(name, "line 1: it is JSON of a kind that is not known");
     if (!format.may_be(lines)) continue;
     Diagnostics found(name);
     auto file = format.read(lines, name, options, found);
@@ -83,12 +103,19 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
   return refuse(name, "line 1: it is a binary file of unknown kind");
 }
 
+record::Run join(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
+  kineto::settle_ranks(parts, diagnostics);
+  auto run = merge(std::move(parts), diagnostics);
+  kineto::contrast_ranks(run, diagnostics);
+  return run;
+}
+
 }  // namespace
 
 std::string readable_formats() {
   std::string all;
   for (const auto& format : kFormats) all += (all.empty() ? "" : ", ") + std::string(format.name);
-  return all;
+  return all + ": " + kinds_of_text();
 }
 
 core::Result<Imported> import_files(std::span<const std::filesystem::path> files, const ImportOptions& options) {
@@ -104,7 +131,7 @@ core::Result<Imported> import_files(std::span<const std::filesystem::path> files
     imported.rows += file->rows;
     parts.push_back({path.string(), std::move(file->run)});
   }
-  imported.run = merge(std::move(parts), imported.diagnostics);
+  imported.run = join(std::move(parts), imported.diagnostics);
   return imported;
 }
 
@@ -117,7 +144,7 @@ core::Result<Imported> import_text(const std::string& name, std::string text, co
   imported.rows = file->rows;
   std::vector<NamedRun> parts;
   parts.push_back({name, std::move(file->run)});
-  imported.run = merge(std::move(parts), imported.diagnostics);
+  imported.run = join(std::move(parts), imported.diagnostics);
   return imported;
 }
 

@@ -12,14 +12,6 @@
 
 namespace gradwatt::ingest {
 
-class ByteSource {
- public:
-  virtual ~ByteSource() = default;
-  /// The next bytes, at most so many; empty at the end, nothing on an error (errno). Valid until the next call.
-  virtual std::optional<std::string_view> next(std::size_t most) = 0;
-  virtual void rewind() = 0;
-};
-
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{256} << 10U;
@@ -39,6 +31,7 @@ class FileSource final : public ByteSource {
     return std::string_view(block_.data(), static_cast<std::size_t>(got));
   }
   void rewind() override { ::lseek(file_, 0, SEEK_SET); }
+  [[nodiscard]] std::string failure() const override { return std::strerror(errno); }
 
  private:
   int file_;
@@ -54,6 +47,7 @@ class TextSource final : public ByteSource {
     return bytes;
   }
   void rewind() override { at_ = 0; }
+  [[nodiscard]] std::string failure() const override { return {}; }
 
  private:
   std::string text_;
@@ -149,6 +143,11 @@ LineReader::LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(s
   rewind();
 }
 
+ByteSource& LineReader::bytes() {
+  source_->rewind();
+  return *source_;
+}
+
 void LineReader::rewind() {
   source_->rewind();
   buffer_.clear();
@@ -158,12 +157,26 @@ void LineReader::rewind() {
   at_end_ = false;
 }
 
+core::Result<std::string> LineReader::whole(std::size_t most) {
+  source_->rewind();
+  std::string all;
+  std::optional<std::string_view> got;
+  while ((got = source_->next(kBlock)) && !got->empty() && all.size() <= most) all += *got;
+  if (!got) return core::fail(core::Errc::io, fmt::format("cannot be read to its end: {}", std::strerror(errno)));
+  if (all.size() > most)
+    return core::fail(
+        core::Errc::unusable_input,
+        fmt::format("line 1: larger than {} MiB, the most that a file of this kind may have", most >> 20U));
+  rewind();
+  return all;
+}
+
 bool LineReader::fill() {
   if (at_end_) return false;
   buffer_.erase(0, begin_);
   begin_ = 0;
   const auto got = source_->next(kBlock);
-  if (!got) failure_ = std::strerror(errno);
+  if (!got) failure_ = source_->failure();
   at_end_ = !got || got->empty();
   if (!at_end_) decode(*got);
   return !at_end_;

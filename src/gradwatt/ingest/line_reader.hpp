@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "gradwatt/core/result.hpp"
+#include "gradwatt/ingest/byte_source.hpp"
 
 namespace gradwatt::ingest {
 
@@ -28,8 +29,6 @@ struct Line {
   bool had_nul = false;    ///< NUL bytes were taken out
 };
 
-class ByteSource;  // a file or a text in memory; can be read again from its begin
-
 enum class Encoding { bytes, utf16_little, utf16_big };
 
 class LineReader {
@@ -45,9 +44,14 @@ class LineReader {
   [[nodiscard]] std::optional<Line> next();
   /// Back to the first line.
   void rewind();
+  /// All raw bytes, for formats that are no lines; afterwards next() begins at the first line. unusable_input ("line 1:
+  /// …") when they are more than `most`, io.
+  [[nodiscard]] core::Result<std::string> whole(std::size_t most);
   [[nodiscard]] Encoding encoding() const { return encoding_; }
   /// The raw begin of the file, at most 4096 bytes: for telling formats apart.
   [[nodiscard]] std::string_view head() const { return head_; }
+  /// The bytes themselves from the first on, for formats that have no lines. Lines are read again after rewind().
+  [[nodiscard]] ByteSource& bytes();
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
 
  private:

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <optional>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/fact_join.hpp"
+#include "gradwatt/ingest/pci_address.hpp"
 #include "gradwatt/ingest/sample_table.hpp"
 
 namespace gradwatt::ingest {
@@ -152,10 +155,22 @@ void say_clock_trouble(const Run& run, const Span& so_far, const NamedRun& part,
         {part.name, 0,
          fmt::format("does not overlap the files before in time: {} to {}, those {} to {}", clock_text(span->begin),
                      clock_text(span->end), clock_text(so_far.begin), clock_text(so_far.end))});
-  if (part.run.text(record::meta::kZoneKnown) != run.text(record::meta::kZoneKnown))
+  if (span && part.run.text(record::meta::kZoneKnown) != run.text(record::meta::kZoneKnown))
     diagnostics.push_back({part.name, 0,
                            "the zone of its times is not known alike with the files before, so their "
                            "clocks may differ by hours; say --utc-offset for those without zone"});
+}
+
+/// Facts that know a GPU only by its place on the bus get its UUID where some file gave both.
+void name_by_uuid(Run& run) {
+  std::map<std::string, std::string> uuids;
+  for (const auto& device : run.devices) {
+    const auto bus = device.attributes.find("pci_bus_id");
+    if (bus == device.attributes.end() || device.uuid.empty()) continue;
+    if (auto subject = pci_subject(bus->second); !subject.empty()) uuids.emplace(std::move(subject), device.uuid);
+  }
+  for (auto& fact : run.facts)
+    if (const auto uuid = uuids.find(fact.subject); uuid != uuids.end()) fact.subject = uuid->second;
 }
 
 }  // namespace
@@ -163,7 +178,14 @@ void say_clock_trouble(const Run& run, const Span& so_far, const NamedRun& part,
 Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
   Run run = std::move(parts.front().run);
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (const auto so_far = span_of(run)) say_clock_trouble(run, *so_far, parts[i], diagnostics);
+    if (const auto so_far = span_of(run)) {
+      say_clock_trouble(run, *so_far, parts[i], diagnostics);
+    } else {  // facts alone so far: what is known of times comes from this part
+      for (const auto& [key, value] : parts[i].run.meta) run.meta.try_emplace(key, value);
+    }
+    // A log of the job knows when it ran; the recordings beside it do not.
+    for (const auto key : {record::meta::kJobBegin, record::meta::kJobEnd})
+      if (const auto known = parts[i].run.text(key)) run.meta.try_emplace(std::string(key), *known);
     if (parts[i].run.text(record::meta::kZoneKnown) == "0") run.set(record::meta::kZoneKnown, std::string("0"));
     if (!parts[i].run.complete()) run.set(record::meta::kComplete, std::string("0"));
     run.set(record::meta::kSource, fmt::format("{}, {}", run.text(record::meta::kSource).value_or(""), parts[i].name));
@@ -172,6 +194,8 @@ Run merge(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnostics) {
     add_part(run, std::move(parts[i]), diagnostics);
   }
   std::ranges::stable_sort(run.events, {}, &record::Event::time_ns);
+  name_by_uuid(run);
+  if (parts.size() > 1) join_facts(run.facts);
   return run;
 }
 

@@ -179,6 +179,7 @@ constexpr auto kOwnMade = std::to_array<ColumnRow>({
     {"gpu_sm_clock", Role::metric, gpu("sm_clock"), "mhz"},
     {"mem_clock", Role::metric, gpu("memory_clock"), "mhz"},
     {"memory_clock", Role::metric, gpu("memory_clock"), "mhz"},
+    {"processes", Role::metric, gpu("processes")},
     {"fan", Role::metric, gpu("fan_speed"), "pct"},
     {"mem_total", Role::fixed, std::nullopt, "mib", "memory_total_bytes"},
     {"gpu_memory_total", Role::fixed, std::nullopt, "mib", "memory_total_bytes"},

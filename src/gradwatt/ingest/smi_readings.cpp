@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "gradwatt/core/text.hpp"
+#include "gradwatt/ingest/pci_address.hpp"
 #include "gradwatt/ingest/smi_cell.hpp"
 #include "gradwatt/ingest/smi_tally.hpp"
 #include "gradwatt/ingest/smi_value.hpp"
@@ -22,6 +23,15 @@ constexpr MetricId kPowerInstant = record::metric(kGpu, "power_inst");
 constexpr MetricId kReasons = record::metric(kGpu, "clock_event_reasons");
 
 bool belongs(const ColumnMeaning& meaning, int wide_gpu) { return meaning.gpu.value_or(kNotWide) == wide_gpu; }
+
+/// UUID, else "GPU 3", else "PCI 0000:17:00": the name that other readers give the same GPU.
+std::string subject_of(const record::Device& device) {
+  if (!device.uuid.empty()) return device.uuid;
+  const auto bus = device.attributes.find("pci_bus_id");
+  auto pci = bus != device.attributes.end() ? pci_subject(bus->second) : std::string();
+  if (device.index < 0 && !pci.empty()) return pci;
+  return fmt::format("GPU {}", std::max(device.index, 0));
+}
 
 }  // namespace
 
@@ -133,7 +143,7 @@ void SmiReadings::take_fixed(const SmiRow& row, std::size_t device, std::size_t 
   about.attributes.emplace(key, value);
   if (column.meaning.fact.empty()) return;
   record::Fact fact{.name = std::string(column.meaning.fact)};
-  fact.subject = !about.uuid.empty() ? about.uuid : fmt::format("gpu {}", std::max(about.index, 0));
+  fact.subject = subject_of(about);
   fact.value = value;
   fact.where = record::Where::imported;
   fact.source = fmt::format("{} column {}", name_, column.meaning.name);

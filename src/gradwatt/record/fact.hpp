@@ -13,11 +13,14 @@
 
 namespace gradwatt::record {
 
+enum class FactKind : std::uint8_t { number, text };
+
 struct FactInfo {
-  std::string_view name;  ///< dotted, lower case: "sampler.cpu_s"; ends in its unit where it has one
-  std::string_view unit;  ///< empty for text and pure numbers
+  std::string_view name;     ///< dotted, lower case: "sampler.cpu_s"; ends in its unit where it has one
+  std::string_view unit;     ///< empty for text and pure numbers
   std::string_view subject;  ///< what it is about: job, host, device, rank, link, process
   std::string_view description;
+  FactKind kind = FactKind::number;  ///< of its value; yes and no are 1 and 0
 };
 [[nodiscard]] std::span<const FactInfo> fact_table();
 /// Null when the name is not in the table.

@@ -139,6 +139,8 @@ inline constexpr auto kMetrics = std::to_array<Metric>({
     {job, "threads_sleeping", "count", "count", 1, gauge, sum, "threads of the job asleep (census)"},
     {job, "threads_blocked", "count", "count", 1, gauge, sum, "threads of the job in uninterruptible wait, mostly storage (census)"},
     {job, "workers", "count", "count", 1, gauge, sum, "data-loader worker processes (census)"},
+    {job, "workers_cpu", "cores", "millicores", 1e-3, gauge, sum, "CPUs that data-loader workers kept busy since the last census"},
+    {job, "workers_blocked", "count", "count", 1, gauge, sum, "data-loader workers that wait for data: in a read call, or in uninterruptible wait (census)"},
 });
 }  // namespace table
 

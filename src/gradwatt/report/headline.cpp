@@ -47,12 +47,16 @@ std::vector<std::string> hosts_of(const record::Run& run) {
   return {hosts.begin(), hosts.end()};
 }
 
+bool has_times(const record::Run& run, const energy::Summary& summary) {
+  return summary.duration_s > 0 || run.extent().has_value();
+}
+
 std::string circumstances_of(const record::Run& run, const energy::Summary& summary) {
   std::vector<std::string> parts;
   const auto hosts = hosts_of(run);
   if (!hosts.empty() || run.where() == record::Where::live) parts.push_back(host_text(hosts));
   if (auto gpus = gpu_text(run); !gpus.empty()) parts.push_back(std::move(gpus));
-  parts.push_back(duration_text(summary.duration_s));
+  parts.push_back(has_times(run, summary) ? duration_text(summary.duration_s) : "no times");
   if (run.where() != record::Where::live) parts.emplace_back(name_of(run.where()));
   if (summary.exit_status || run.where() == record::Where::live)
     parts.push_back("exit status " + exit_status_text(summary.exit_status));

@@ -12,6 +12,8 @@ namespace gradwatt::report {
 [[nodiscard]] std::string subject_of(const record::Run& run);
 /// All hosts of the run, sorted, each once.
 [[nodiscard]] std::vector<std::string> hosts_of(const record::Run& run);
+/// False for imported facts alone: nothing says when the job ran or how long.
+[[nodiscard]] bool has_times(const record::Run& run, const energy::Summary& summary);
 /// "node07 · 8 × NVIDIA H100 · 3 h 07 min · exit status 0"
 [[nodiscard]] std::string circumstances_of(const record::Run& run, const energy::Summary& summary);
 /// "GPU 3", with the host in front where the run has several: "node07 GPU 3".

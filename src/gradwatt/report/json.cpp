@@ -270,7 +270,7 @@ std::string to_json(const record::Run& run, const energy::Summary& summary, cons
   object["name"] = text_or_null(std::string(run.text(record::meta::kName).value_or("")));
   object["complete"] = summary.complete;
   object["exit_status"] = value(summary.exit_status);
-  object["duration_s"] = value(summary.duration_s);
+  object["duration_s"] = has_times(run, summary) ? value(summary.duration_s) : Json(nullptr);
   object["command"] = text_or_null(std::string(run.text(record::meta::kCommand).value_or("")));
   object["hosts"] = hosts_of(run);
   object["where"] = name_of(run.where());

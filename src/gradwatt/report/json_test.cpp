@@ -12,6 +12,12 @@ namespace {
 
 using nlohmann::json;
 
+TEST(JsonReport, OfFactsAloneHasNoDuration) {
+  record::Run run;
+  run.facts.push_back({.name = "gpu.count", .subject = "job", .value = 8.0});
+  EXPECT_TRUE(json::parse(to_json(run, energy::summarize(run)))["duration_s"].is_null());
+}
+
 TEST(JsonReport, HasTheKeysThatScriptsRelyOn) {
   const auto e = testing::eight_gpus();
   const auto report = json::parse(to_json(e.run, e.summary));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
@@ -44,6 +45,8 @@ void put_headline(Screen& screen, const record::Run& run, const energy::Summary&
   screen.line(printable(subject_of(run)), Style::strong);
   const auto circumstances = printable(circumstances_of(run, summary));
   for (const auto& line : wrap(circumstances, screen.width())) screen.line(line);
+  if (!has_times(run, summary))
+    screen.line(fmt::format("It holds {} facts and no times: `gradwatt diagnose` judges them.", run.facts.size()));
   if (!summary.complete) screen.line("The record ends early: figures hold up to its last sample.", Style::bad);
   screen.blank();
 }
@@ -60,6 +63,30 @@ void put_work(Screen& screen, const energy::Steps& steps) {
     work.add(std::move(text));
   }
   put_entry(screen, "work", work);
+}
+
+/// What the training reached, as the job said it last: "accuracy 92.5 %", "loss 0.231".
+void put_result(Screen& screen, const record::Run& run) {
+  constexpr std::string_view kPrefix = "result.", kPercent = "_pct";
+  std::vector<std::pair<std::string, double>> last;
+  for (const auto& fact : run.facts) {
+    const auto value = record::as_number(fact);
+    if (!value || !fact.name.starts_with(kPrefix)) continue;
+    const auto known = std::ranges::find(last, fact.name, &std::pair<std::string, double>::first);
+    if (known == last.end())
+      last.emplace_back(fact.name, *value);
+    else
+      known->second = *value;
+  }
+  Pieces result;
+  for (const auto& [name, value] : last) {
+    auto words = name.substr(kPrefix.size());
+    const bool percent = words.ends_with(kPercent);
+    if (percent) words.resize(words.size() - kPercent.size());
+    std::ranges::replace(words, '_', ' ');
+    result.add(fmt::format("{} {}{}", printable(words), number_text(value), percent ? " %" : ""));
+  }
+  put_entry(screen, "result", result);
 }
 
 void put_phases(Screen& screen, const energy::Steps& steps) {
@@ -204,6 +231,7 @@ std::string to_text(const record::Run& run, const energy::Summary& summary, cons
   put_energy_table(screen, run, summary.energy);
   screen.blank();
   if (summary.steps) put_work(screen, *summary.steps);
+  put_result(screen, run);
   put_energy_per(screen, summary);
   if (summary.steps) put_phases(screen, *summary.steps);
   put_gpu_state(screen, summary);

@@ -51,6 +51,26 @@ TEST(TextReport, NamesWhatASmallHostCannotMeasure) {
   expect_same_as_file(text, "tests/golden/report_small_host.txt");
 }
 
+TEST(TextReport, SaysWhatTheTrainingReachedLast) {
+  auto e = testing::eight_gpus();
+  for (const auto& [name, value] :
+       {std::pair{"result.accuracy_pct", 81.0}, {"result.loss", 0.5}, {"result.accuracy_pct", 92.5}})
+    e.run.facts.push_back({.name = name, .subject = "job", .value = value});
+  const auto text = to_text(e.run, e.summary, with_everything());
+  EXPECT_THAT(text, HasSubstr("accuracy 92.5 % · loss 0.5"));
+  EXPECT_THAT(text, Not(HasSubstr("81")));
+}
+
+TEST(TextReport, OfFactsAloneSaysThatNothingHasATime) {
+  record::Run run;
+  run.set(record::meta::kWhere, std::string("imported"));
+  run.set(record::meta::kComplete, std::string("1"));
+  run.facts.push_back({.name = "gpu.count", .subject = "job", .value = 8.0});
+  const auto text = to_text(run, energy::summarize(run));
+  EXPECT_THAT(text, HasSubstr("no times · imported"));
+  EXPECT_THAT(text, HasSubstr("It holds 1 facts and no times"));
+}
+
 TEST(TextReport, SaysThatAnImportIsOneAndWhichGpuHasNoFigure) {
   const auto e = testing::imported();
   const auto text = to_text(e.run, e.summary);

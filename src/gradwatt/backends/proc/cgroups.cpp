@@ -41,8 +41,8 @@ std::string below(const std::string& path, const std::string& root) {
   return path == "/" || path.starts_with("/..") ? std::string() : path;
 }
 
-std::optional<std::int64_t> field(const core::FileTree& tree, const std::string& file, std::string_view name) {
-  const auto text = tree.read(file);
+/// "usage_usec 1234" -> 1234, for the line of that name.
+std::optional<std::int64_t> field(std::optional<std::string_view> text, std::string_view name) {
   if (!text) return std::nullopt;
   for (const auto line : core::split(*text, '\n')) {
     const auto words = core::split_words(line);
@@ -157,19 +157,25 @@ std::optional<std::int64_t> Cgroups::memory_limit_bytes() const {
   return tightest;
 }
 
-std::optional<std::int64_t> Cgroups::cpu_usage_us() const {
+std::optional<std::string_view> Cgroups::kept(const std::string& file) {
+  const auto text = kept_.try_emplace(file, tree_, file).first->second.read(buffer_);
+  return text ? std::optional(*text) : std::nullopt;
+}
+
+std::optional<std::int64_t> Cgroups::cpu_usage_us() {
   const auto* accounting = place("cpuacct");
   if (accounting == nullptr) return std::nullopt;
-  if (accounting->v2) return field(tree_, accounting->folder() + "/cpu.stat", "usage_usec");
-  const auto ns = tree_.read_int(accounting->folder() + "/cpuacct.usage");
+  if (accounting->v2) return field(kept(accounting->folder() + "/cpu.stat"), "usage_usec");
+  const auto text = kept(accounting->folder() + "/cpuacct.usage");
+  const auto ns = text ? core::parse_int(*text) : std::nullopt;
   return ns ? std::optional(*ns / 1000) : std::nullopt;
 }
 
-std::optional<std::int64_t> Cgroups::throttled_us() const {
+std::optional<std::int64_t> Cgroups::throttled_us() {
   const auto* cpu = place("cpu");
   if (cpu == nullptr) return std::nullopt;
-  if (cpu->v2) return field(tree_, cpu->folder() + "/cpu.stat", "throttled_usec");
-  const auto ns = field(tree_, cpu->folder() + "/cpu.stat", "throttled_time");
+  if (cpu->v2) return field(kept(cpu->folder() + "/cpu.stat"), "throttled_usec");
+  const auto ns = field(kept(cpu->folder() + "/cpu.stat"), "throttled_time");
   return ns ? std::optional(*ns / 1000) : std::nullopt;
 }
 

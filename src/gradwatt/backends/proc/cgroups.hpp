@@ -7,9 +7,11 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/kept_file.hpp"
 
 namespace gradwatt::proc {
 
@@ -31,9 +33,9 @@ class Cgroups {
   [[nodiscard]] std::optional<std::int64_t> memory_limit_bytes() const;
 
   /// CPU time of all that ever ran in the group, µs.
-  [[nodiscard]] std::optional<std::int64_t> cpu_usage_us() const;
+  [[nodiscard]] std::optional<std::int64_t> cpu_usage_us();
   /// Time that the quota held threads of the group, µs.
-  [[nodiscard]] std::optional<std::int64_t> throttled_us() const;
+  [[nodiscard]] std::optional<std::int64_t> throttled_us();
   /// Processes in the CPU group itself (not in groups below it).
   [[nodiscard]] std::vector<pid_t> members() const;
   [[nodiscard]] bool has_children() const;
@@ -51,7 +53,12 @@ class Cgroups {
   /// The group's folder and those above it, up to the mount.
   [[nodiscard]] static std::vector<std::string> upwards(const Place& place);
 
+  /// Content of a file that is read at each tick.
+  [[nodiscard]] std::optional<std::string_view> kept(const std::string& file);
+
   core::FileTree tree_;
+  std::map<std::string, core::KeptFile> kept_;
+  std::string buffer_;
   std::map<std::string, Place> v1_;  // by controller
   std::optional<Place> v2_;
 };

@@ -28,7 +28,7 @@ TEST(CgroupsV2, TakesTheTightestQuotaAndLimitOnTheWayUp) {
       .file("sys/fs/cgroup/slurm/job_5/step_0/cpu.stat",
             "usage_usec 123456\nuser_usec 1\nnr_throttled 3\nthrottled_usec 777")
       .file("sys/fs/cgroup/slurm/job_5/step_0/cgroup.procs", "7\n8");
-  const auto groups = Cgroups::of(made.tree(), 7);
+  auto groups = Cgroups::of(made.tree(), 7);
   EXPECT_EQ(groups.version(), "v2");
   EXPECT_EQ(groups.cpu_path(), "/slurm/job_5/step_0");
   EXPECT_EQ(groups.cpu_quota(), 4.0);
@@ -55,7 +55,7 @@ TEST(CgroupsV1, ReadsItsOwnNamesAndUnits) {
       .file("sys/fs/cgroup/cpuset/a/cpuset.cpus", "1-2")
       .file("sys/fs/cgroup/memory/a/memory.limit_in_bytes", "2147483648")
       .file("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712");
-  const auto groups = Cgroups::of(made.tree(), 7);
+  auto groups = Cgroups::of(made.tree(), 7);
   EXPECT_EQ(groups.version(), "v1");
   EXPECT_EQ(groups.cpu_quota(), 1.5);
   EXPECT_EQ(groups.throttled_us(), 5000);
@@ -70,7 +70,7 @@ TEST(CgroupsHybrid, LooksForControllersWhereTheyReallyAre) {
       .file("proc/7/cgroup", "3:cpuacct:/b\n2:cpu:/b\n0::/user.slice")
       .file("sys/fs/cgroup/cpuacct/b/cpuacct.usage", "9000")
       .file("sys/fs/cgroup/unified/user.slice/cpu.stat", "usage_usec 1");
-  const auto groups = Cgroups::of(made.tree(), 7);
+  auto groups = Cgroups::of(made.tree(), 7);
   EXPECT_EQ(groups.version(), "hybrid");
   EXPECT_EQ(groups.cpu_path(), "/b");
   EXPECT_EQ(groups.cpu_usage_us(), 9);
@@ -87,7 +87,7 @@ TEST(CgroupsInAContainer, ThePathIsTakenBelowTheRootOfTheMount) {
 
 TEST(CgroupsOfNobody, AnswerNothingToEveryQuestion) {
   doubles::MadeTree made;
-  const auto groups = Cgroups::of(made.tree(), 7);
+  auto groups = Cgroups::of(made.tree(), 7);
   EXPECT_EQ(groups.version(), "none");
   EXPECT_FALSE(groups.cpu_path());
   EXPECT_FALSE(groups.cpu_quota());
@@ -106,7 +106,7 @@ TEST(CgroupsOfGarbage, DoNotBreak) {
       .file("sys/fs/cgroup/a/cpu.stat", "usage_usec many\nthrottled_usec")
       .file("sys/fs/cgroup/a/cpuset.cpus.effective", "x-y")
       .file("sys/fs/cgroup/a/memory.max", "-");
-  const auto groups = Cgroups::of(made.tree(), 7);
+  auto groups = Cgroups::of(made.tree(), 7);
   EXPECT_EQ(groups.version(), "v2");
   EXPECT_FALSE(groups.cpu_quota());
   EXPECT_FALSE(groups.cpu_usage_us());

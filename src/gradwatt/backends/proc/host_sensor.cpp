@@ -67,6 +67,11 @@ record::Fact fact(std::string_view name, std::variant<double, std::string> value
 }
 
 /// CPUs that the scheduler lets a process use.
+/// "cpu3 1 2 …", not the line of all CPUs together.
+bool is_cpu_line(std::string_view line) {
+  return line.starts_with("cpu") && line.size() > 3 && line[3] >= '0' && line[3] <= '9';
+}
+
 std::optional<double> cpus_allowed(const core::FileTree& tree, pid_t pid) {
   const auto text = tree.read(pid == 0 ? std::string("proc/self/status") : fmt::format("proc/{}/status", pid));
   if (!text) return std::nullopt;
@@ -243,22 +248,33 @@ void HostSensor::read_disks(telemetry::Reading& reading) {
 
 bool HostSensor::follow(const telemetry::JobScope::Snapshot& job) {
   job_root_ = job.roots.empty() || job.whole_host ? 0 : job.roots.front();
+  // Facts are asked for when the job has ended; what it may use is to be seen only while it lives.
+  if (auto limits = limits_of_job(); !limits.empty()) limits_ = std::move(limits);
   return false;
 }
 
-std::vector<record::Fact> HostSensor::facts() {
+std::vector<record::Fact> HostSensor::limits_of_job() const {
   std::vector<record::Fact> facts;
   const auto groups = Cgroups::of(tree_, job_root_);
   const auto allowed = cpus_allowed(tree_, job_root_);
+  if (!allowed) return facts;
   const auto quota = groups.cpu_quota();
-  if (allowed) facts.push_back(fact("host.cpus_allowed", *allowed, "/proc/PID/status"));
+  facts.push_back(fact("host.cpus_allowed", *allowed, "/proc/PID/status"));
+  facts.push_back(fact("host.cpu_budget", quota ? std::min(*quota, *allowed) : *allowed, "computed"));
   if (const auto set = groups.cpuset())
     facts.push_back(fact("host.cpuset_cpus", static_cast<double>(set->size()), "cgroup cpuset"));
   if (quota) facts.push_back(fact("host.cpu_quota", *quota, "cgroup " + groups.version()));
-  if (allowed) facts.push_back(fact("host.cpu_budget", quota ? std::min(*quota, *allowed) : *allowed, "computed"));
   if (const auto limit = groups.memory_limit_bytes())
     facts.push_back(fact("host.memory_limit_bytes", static_cast<double>(*limit), "cgroup " + groups.version()));
   facts.push_back(fact("host.cgroup_version", groups.version(), "/proc/PID/cgroup"));
+  return facts;
+}
+
+std::vector<record::Fact> HostSensor::facts() {
+  auto facts = limits_.empty() ? limits_of_job() : limits_;
+  if (const auto text = tree_.read("proc/stat"))
+    if (const auto cpus = std::ranges::count_if(core::split(*text, '\n'), is_cpu_line); cpus > 0)
+      facts.push_back(fact("host.cpus", static_cast<double>(cpus), "/proc/stat"));
   if (const auto governor = tree_.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
     facts.push_back(fact("host.governor", *governor, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   if (const auto text = tree_.read("proc/meminfo"))

@@ -45,7 +45,11 @@ class HostSensor final : public telemetry::Sensor {
   std::vector<std::string> interfaces_;                                // device 1 on
   std::vector<RdmaPort> rdma_;                                         // then these
   std::vector<std::string> disks_;                                     // then these
-  pid_t job_root_ = 0;                                                 // 0: gradwatt's own limits stand for the job's
+  /// What the job may use; empty when its process cannot be looked at.
+  [[nodiscard]] std::vector<record::Fact> limits_of_job() const;
+
+  std::vector<record::Fact> limits_;
+  pid_t job_root_ = 0;  // 0: gradwatt's own limits stand for the job's
 };
 
 }  // namespace gradwatt::proc

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gradwatt/backends/proc/node_files.hpp"
@@ -28,6 +29,8 @@ constexpr auto kRunning = metric(DeviceKind::job, "threads_running");
 constexpr auto kSleeping = metric(DeviceKind::job, "threads_sleeping");
 constexpr auto kBlocked = metric(DeviceKind::job, "threads_blocked");
 constexpr auto kWorkers = metric(DeviceKind::job, "workers");
+constexpr auto kWorkersCpu = metric(DeviceKind::job, "workers_cpu");
+constexpr auto kWorkersBlocked = metric(DeviceKind::job, "workers_blocked");
 
 constexpr std::size_t kJob = 0;  // the only device
 
@@ -60,7 +63,7 @@ JobSensor::JobSensor(core::FileTree tree, const core::Clock& clock, const teleme
       census_asked_(std::move(census_asked)),
       options_(options),
       processes_(tree, clock, options.tree_budget),
-      census_(tree, clock) {
+      census_(tree, clock, options.ticks_per_s) {
   // Before the command runs its limits are ours: it is started in the same group.
   groups_ = Cgroups::of(tree_, job.roots.empty() ? 0 : job.roots.front());
   has_throttling_ = groups_.throttled_us().has_value();
@@ -82,7 +85,7 @@ void JobSensor::describe(bool whole_host) {
   if (!whole_host) {
     job.series.push_back(spec(kProcesses, scope, "/proc/PID/stat"));
     if (has_throttling_) job.series.push_back(spec(kThrottled, "control group", "cgroup cpu.stat"));
-    for (const auto id : {kRunning, kSleeping, kBlocked, kWorkers})
+    for (const auto id : {kRunning, kSleeping, kBlocked, kWorkers, kWorkersCpu, kWorkersBlocked})
       job.series.push_back(spec(id, scope, "/proc/PID/task", options_.census_period));
     job.series.push_back(spec(kCpuWait, scope, "/proc/PID/task/TID/schedstat", options_.census_period));
     job.device.attributes["cgroup_version"] = groups_.version();
@@ -189,7 +192,12 @@ void JobSensor::read_throttled(telemetry::Reading& reading) {
 void JobSensor::begin_census_if_due() {
   const auto now = clock_.now();
   const bool asked = census_asked_->exchange(false);
-  const bool due = !census_.under_way() && (!last_census_ || now - *last_census_ >= options_.census_period);
+  // A short job is looked at sooner: the distance grows with its age.
+  if (!first_census_) first_census_ = now;
+  const auto distance = std::clamp<core::Duration>(
+      (now - *first_census_) / 2, std::min<core::Duration>(std::chrono::seconds(2), options_.census_period),
+      options_.census_period);
+  const bool due = !census_.under_way() && (!last_census_ || now - *last_census_ >= distance);
   if (!asked && !due) return;
   census_.begin(processes_.processes());
   last_census_ = now;
@@ -200,7 +208,8 @@ void JobSensor::begin_census_if_due() {
 void JobSensor::go_on_with_census(core::Duration budget) {
   const auto begin = clock_.now();
   counted_ = census_.advance(budget);
-  census_pause_ = options_.census_pause_per_cost * (clock_.now() - begin);
+  // On a host that is overloaded most of a piece is waiting for a CPU, which costs nobody anything.
+  census_pause_ = options_.census_pause_per_cost * std::min<core::Duration>(clock_.now() - begin, 2 * budget);
 }
 
 void JobSensor::read_census(telemetry::Reading& reading) {
@@ -211,6 +220,8 @@ void JobSensor::read_census(telemetry::Reading& reading) {
   reading.set_stored(kJob, kSleeping, counts->sleeping);
   reading.set_stored(kJob, kBlocked, counts->blocked);
   reading.set_stored(kJob, kWorkers, counts->workers);
+  reading.set_stored(kJob, kWorkersBlocked, counts->workers_blocked);
+  if (counts->workers_cpu) reading.set_stored(kJob, kWorkersCpu, std::llround(*counts->workers_cpu * 1000));
   if (counts->cpu_wait_ns)
     reading.set_stored(kJob, kCpuWait, *counts->cpu_wait_ns);
   else

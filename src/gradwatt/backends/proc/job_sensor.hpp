@@ -70,6 +70,7 @@ class JobSensor final : public telemetry::Sensor {
   std::vector<pid_t> roots_;
   ProcessTree processes_;
   ThreadCensus census_;
+  std::optional<core::Instant> first_census_;
   core::Duration census_pause_{0};
   std::optional<ThreadCensus::Counts> counted_;  // by a census, not yet handed on
   std::optional<core::Instant> last_census_;

@@ -26,6 +26,21 @@ std::optional<std::int64_t> line_value(std::string_view text, std::string_view n
   return std::nullopt;
 }
 
+core::Result<PidStat> stat_in(const auto& text) {
+  if (!text) return core::fail(text.error());
+  if (const auto stat = parse_pid_stat(*text)) return *stat;
+  return core::fail(core::Errc::unusable_input, "/proc/PID/stat is not in the known form");
+}
+
+core::Result<PidIo> io_in(const auto& text) {
+  if (!text) return core::fail(text.error());
+  const auto read = line_value(*text, "read_bytes");
+  const auto written = line_value(*text, "write_bytes");
+  if (!read || !written)
+    return core::fail(core::Errc::unusable_input, "/proc/PID/io has no read_bytes and write_bytes");
+  return PidIo{*read, *written};
+}
+
 }  // namespace
 
 std::optional<PidStat> parse_pid_stat(std::string_view text) {
@@ -51,21 +66,19 @@ std::optional<PidStat> parse_pid_stat(std::string_view text) {
 }
 
 core::Result<PidStat> read_pid_stat(const core::FileTree& tree, pid_t pid) {
-  const auto text = tree.read(fmt::format("proc/{}/stat", pid));
-  if (!text) return core::fail(text.error());
-  if (const auto stat = parse_pid_stat(*text)) return *stat;
-  return core::fail(core::Errc::unusable_input, fmt::format("/proc/{}/stat is not in the known form", pid));
+  return stat_in(tree.read(fmt::format("proc/{}/stat", pid)));
 }
 
 core::Result<PidIo> read_pid_io(const core::FileTree& tree, pid_t pid) {
-  const auto text = tree.read(fmt::format("proc/{}/io", pid));
-  if (!text) return core::fail(text.error());
-  const auto read = line_value(*text, "read_bytes");
-  const auto written = line_value(*text, "write_bytes");
-  if (!read || !written)
-    return core::fail(core::Errc::unusable_input, fmt::format("/proc/{}/io has no read_bytes and write_bytes", pid));
-  return PidIo{*read, *written};
+  return io_in(tree.read(fmt::format("proc/{}/io", pid)));
 }
+
+KeptPidFiles::KeptPidFiles(const core::FileTree& tree, pid_t pid)
+    : stat_(tree, fmt::format("proc/{}/stat", pid)), io_(tree, fmt::format("proc/{}/io", pid)) {}
+
+core::Result<PidStat> KeptPidFiles::stat(std::string& buffer) { return stat_in(stat_.read(buffer)); }
+
+core::Result<PidIo> KeptPidFiles::io(std::string& buffer) { return io_in(io_.read(buffer)); }
 
 std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) {
   const auto fields = core::split_words(schedstat);

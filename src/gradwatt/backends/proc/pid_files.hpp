@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "gradwatt/core/file_tree.hpp"
+#include "gradwatt/core/kept_file.hpp"
 
 namespace gradwatt::proc {
 
@@ -34,6 +36,18 @@ struct PidIo {
   std::int64_t written_bytes = 0;
 };
 [[nodiscard]] core::Result<PidIo> read_pid_io(const core::FileTree& tree, pid_t pid);
+
+/// The same files of a process that is read again and again, kept open. Once the process is gone they may be those of
+/// the next one with its pid: start_ticks tells.
+class KeptPidFiles {
+ public:
+  KeptPidFiles(const core::FileTree& tree, pid_t pid);
+  [[nodiscard]] core::Result<PidStat> stat(std::string& buffer);
+  [[nodiscard]] core::Result<PidIo> io(std::string& buffer);
+
+ private:
+  core::KeptFile stat_, io_;
+};
 
 /// Time in ns that a thread was runnable without a CPU: second figure of schedstat.
 [[nodiscard]] std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat);

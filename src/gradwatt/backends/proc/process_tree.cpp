@@ -182,8 +182,26 @@ void ProcessTree::end_round() {
   std::erase_if(graves_, [&](const auto& entry) { return entry.second.round + kGraveRounds < round_; });
 }
 
+KeptPidFiles* ProcessTree::kept_files(pid_t pid) {
+  if (processes_.size() > kManyProcesses) {
+    files_.clear();
+    return nullptr;
+  }
+  return &files_.try_emplace(pid, tree_, pid).first->second;
+}
+
+core::Result<PidStat> ProcessTree::read_stat(pid_t pid) {
+  auto* kept = kept_files(pid);
+  return kept != nullptr ? kept->stat(buffer_) : read_pid_stat(tree_, pid);
+}
+
+core::Result<PidIo> ProcessTree::read_io(pid_t pid) {
+  auto* kept = kept_files(pid);
+  return kept != nullptr ? kept->io(buffer_) : read_pid_io(tree_, pid);
+}
+
 bool ProcessTree::refresh(pid_t pid, Process& process, bool with_io) {
-  const auto stat = read_pid_stat(tree_, pid);
+  const auto stat = read_stat(pid);
   if (!stat) return false;
   if (process.seen && stat->start_ticks != process.start_ticks) return false;
   auto& cpu = process.ledgers[kCpu];
@@ -198,7 +216,7 @@ bool ProcessTree::refresh(pid_t pid, Process& process, bool with_io) {
   process.threads = stat->threads;
   process.resident_pages = stat->resident_pages;
   if (!with_io) return true;
-  const auto io = read_pid_io(tree_, pid);
+  const auto io = read_io(pid);
   if (!io) return true;  // another user's process; its time still counts
   io_known_ = true;
   for (const auto& [account, bytes] : {std::pair{kRead, io->read_bytes}, std::pair{kWritten, io->written_bytes}}) {
@@ -211,6 +229,7 @@ bool ProcessTree::refresh(pid_t pid, Process& process, bool with_io) {
 }
 
 void ProcessTree::retire(pid_t pid) {
+  files_.erase(pid);
   const auto it = processes_.find(pid);
   if (it == processes_.end()) return;
   const Process gone = it->second;

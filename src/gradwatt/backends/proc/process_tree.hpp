@@ -97,6 +97,10 @@ class ProcessTree {
   [[nodiscard]] std::vector<std::pair<pid_t, pid_t>> descendants() const;
   void visit_in_turn(core::Instant deadline);
   void end_round();
+  [[nodiscard]] core::Result<PidStat> read_stat(pid_t pid);
+  [[nodiscard]] core::Result<PidIo> read_io(pid_t pid);
+  /// Null for a job with many processes: looking up a path costs more than reading, but open files are scarce.
+  [[nodiscard]] KeptPidFiles* kept_files(pid_t pid);
   /// False when the process is gone or its pid names another one now.
   bool refresh(pid_t pid, Process& process, bool with_io);
   void retire(pid_t pid);
@@ -117,6 +121,7 @@ class ProcessTree {
   std::uint64_t round_ = 0;
   pid_t next_ = 0;  // where the round goes on
   core::KeptFile loadavg_;
+  std::map<pid_t, KeptPidFiles> files_;  // of a small job's processes
   std::string buffer_;
   std::string last_pid_;       // as /proc/loadavg had it when the last look began
   Look look_ = Look::listing;  // at what runs before the job does

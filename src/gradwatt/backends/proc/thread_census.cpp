@@ -1,17 +1,40 @@
 #include "gradwatt/backends/proc/thread_census.hpp"
 
 #include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <array>
 
 #include "gradwatt/backends/proc/pid_files.hpp"
 
 namespace gradwatt::proc {
 
-ThreadCensus::ThreadCensus(core::FileTree tree, const core::Clock& clock) : tree_(std::move(tree)), clock_(clock) {}
+namespace {
+
+/// Calls that give back data; what poll() and futex() wait for may be anything.
+constexpr auto kReadCalls = std::to_array<long>({SYS_read, SYS_pread64, SYS_readv, SYS_preadv, SYS_recvfrom,
+                                                 SYS_recvmsg, SYS_openat, SYS_getdents64, SYS_newfstatat});
+
+/// /proc/PID/syscall: "45 0x4 …"; "running" or nothing where it cannot be read (another user's process).
+bool in_a_read_call(const core::FileTree& tree, pid_t pid) {
+  const auto text = tree.read(fmt::format("proc/{}/syscall", pid));
+  const auto call = text ? core::parse_int(std::string_view(*text).substr(0, text->find(' '))) : std::nullopt;
+  return call && std::ranges::find(kReadCalls, *call) != kReadCalls.end();
+}
+
+}  // namespace
+
+ThreadCensus::ThreadCensus(core::FileTree tree, const core::Clock& clock, std::int64_t ticks_per_s)
+    : tree_(std::move(tree)), clock_(clock), ticks_per_s_(ticks_per_s) {}
 
 void ThreadCensus::begin(std::vector<std::pair<pid_t, pid_t>> processes) {
   processes_ = std::move(processes);
   next_ = 0;
   counts_ = {};
+  worker_ticks_.reset();
+  last_begun_ = begun_;
+  begun_ = clock_.now();
   ++census_;
   under_way_ = true;
 }
@@ -30,15 +53,26 @@ std::optional<ThreadCensus::Counts> ThreadCensus::advance(core::Duration budget)
 
 void ThreadCensus::visit(pid_t pid, pid_t parent) {
   for (const auto& thread : tree_.list(fmt::format("proc/{}/task", pid))) visit_thread(pid, thread);
-  const auto& own = program(pid);
-  if (own.name == "pt_data_worker") {
-    ++counts_.workers;
-    return;
-  }
+  auto& own = program(pid);
+  if (is_worker(own, parent)) count_worker(pid, own);
+}
+
+bool ThreadCensus::is_worker(const Program& own, pid_t parent) const {
+  if (own.name == "pt_data_worker") return true;
   const bool python = own.name.starts_with("python") || own.name.starts_with("pt_main");
-  if (python && !own.command_line.empty() && programs_.contains(parent) &&
-      programs_.at(parent).command_line == own.command_line)
-    ++counts_.workers;
+  return python && !own.command_line.empty() && programs_.contains(parent) &&
+         programs_.at(parent).command_line == own.command_line;
+}
+
+void ThreadCensus::count_worker(pid_t pid, Program& own) {
+  ++counts_.workers;
+  const auto stat = read_pid_stat(tree_, pid);
+  if (!stat) return;
+  counts_.workers_blocked += stat->state == 'D' || (stat->state == 'S' && in_a_read_call(tree_, pid)) ? 1 : 0;
+  if (own.is_worker && stat->own_ticks >= own.ticks)
+    worker_ticks_ = worker_ticks_.value_or(0) + stat->own_ticks - own.ticks;
+  own.is_worker = true;
+  own.ticks = stat->own_ticks;
 }
 
 void ThreadCensus::visit_thread(pid_t pid, const std::string& thread) {
@@ -61,7 +95,7 @@ void ThreadCensus::visit_thread(pid_t pid, const std::string& thread) {
   known = {*delay, census_};
 }
 
-const ThreadCensus::Program& ThreadCensus::program(pid_t pid) {
+ThreadCensus::Program& ThreadCensus::program(pid_t pid) {
   auto& program = programs_[pid];
   // Names change after the start (the worker names itself), so they are read at each census.
   program.name = tree_.read(fmt::format("proc/{}/comm", pid)).value_or("");
@@ -79,6 +113,11 @@ ThreadCensus::Counts ThreadCensus::finish() {
   });
   std::erase_if(programs_, [&](const auto& entry) { return entry.second.census != census_; });
   for (const auto& [id, thread] : threads_) delay_ns += thread.delay_ns;
+  const double seconds = last_begun_ ? std::chrono::duration<double>(*begun_ - *last_begun_).count() : 0;
+  if (counts_.workers == 0)
+    counts_.workers_cpu = 0;
+  else if (worker_ticks_ && seconds > 0)
+    counts_.workers_cpu = static_cast<double>(*worker_ticks_) / static_cast<double>(ticks_per_s_) / seconds;
   if (delay_known_) counts_.cpu_wait_ns = ended_delay_ns_ + delay_ns;
   return counts_;
 }

@@ -23,12 +23,18 @@ class ThreadCensus {
     /// Data-loader workers: processes that name themselves pt_data_worker, and Python processes that were forked off
     /// another one of the job and never started a program of their own (same command line as their parent).
     std::int64_t workers = 0;
+    /// Of these: waiting for what they read, in uninterruptible wait or asleep in a read call. An idle worker polls
+    /// its queue instead.
+    std::int64_t workers_blocked = 0;
+    /// CPUs that the workers which were there at the last census too kept busy since. Nothing at the first.
+    std::optional<double> workers_cpu;
     /// Time that threads were runnable without a CPU, ended ones with what was last seen of them. Only grows.
     /// Nothing: this kernel keeps no schedstat.
     std::optional<std::int64_t> cpu_wait_ns;
   };
 
-  ThreadCensus(core::FileTree tree, const core::Clock& clock);
+  /// `ticks_per_s`: unit of CPU times in /proc.
+  ThreadCensus(core::FileTree tree, const core::Clock& clock, std::int64_t ticks_per_s = 100);
 
   /// Begins a census of these processes (pid, parent); one under way is dropped.
   void begin(std::vector<std::pair<pid_t, pid_t>> processes);
@@ -44,10 +50,14 @@ class ThreadCensus {
   struct Program {
     std::string name, command_line;
     std::uint64_t census = 0;
+    bool is_worker = false;
+    std::int64_t ticks = 0;  ///< CPU time of its threads
   };
   void visit(pid_t pid, pid_t parent);
   void visit_thread(pid_t pid, const std::string& thread);
-  const Program& program(pid_t pid);
+  Program& program(pid_t pid);
+  [[nodiscard]] bool is_worker(const Program& own, pid_t parent) const;
+  void count_worker(pid_t pid, Program& own);
   Counts finish();
 
   core::FileTree tree_;
@@ -61,6 +71,9 @@ class ThreadCensus {
   std::unordered_map<std::string, Thread> threads_;
   std::unordered_map<pid_t, Program> programs_;
   std::int64_t ended_delay_ns_ = 0;
+  std::int64_t ticks_per_s_;
+  std::optional<core::Instant> begun_, last_begun_;
+  std::optional<std::int64_t> worker_ticks_;  // of workers seen twice, since the last census
 };
 
 }  // namespace gradwatt::proc

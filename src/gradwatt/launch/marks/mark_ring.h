@@ -124,10 +124,9 @@ static inline void* gradwatt_marks_publish(const char* folder) {
   return NULL;
 }
 
-/* Opens this process's ring in the folder that GRADWATT_MARKS names. NULL when it is unset or the ring cannot be made
- * (folder gone, no space, kernel before 4.14): then nothing is measured and nothing else changes. */
-static inline gradwatt_marks* gradwatt_marks_open(void) {
-  const char* folder = getenv("GRADWATT_MARKS");
+/* Opens this process's ring in `folder`. NULL when the ring cannot be made (folder gone, no space, kernel before 4.14):
+ * then nothing is measured and nothing else changes. */
+static inline gradwatt_marks* gradwatt_marks_open_in(const char* folder) {
   if (folder == NULL || *folder == '\0') return NULL;
   void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return NULL;
@@ -144,6 +143,9 @@ static inline gradwatt_marks* gradwatt_marks_open(void) {
   marks->armed = 1;
   return marks;
 }
+
+/* The same in the folder that GRADWATT_MARKS names; NULL also when it is unset. */
+static inline gradwatt_marks* gradwatt_marks_open(void) { return gradwatt_marks_open_in(getenv("GRADWATT_MARKS")); }
 
 /* The file stays for gradwatt to read. No thread may use the handle any more. */
 static inline void gradwatt_marks_close(gradwatt_marks* marks) {

@@ -72,8 +72,9 @@ void catch_sigterm() {
   ::sigaction(SIGTERM, &action, nullptr);
 }
 
-/// True for a process that ended, waited for or not.
-bool is_gone(pid_t pid) {
+}  // namespace
+
+bool process_is_gone(pid_t pid) {
   if (::kill(pid, 0) != 0 && errno == ESRCH) return true;
   FILE* file = std::fopen(fmt::format("/proc/{}/stat", pid).c_str(), "r");
   if (file == nullptr) return false;
@@ -83,8 +84,6 @@ bool is_gone(pid_t pid) {
   const auto name_end = text.rfind(')');
   return name_end != std::string::npos && name_end + 2 < text.size() && text[name_end + 2] == 'Z';
 }
-
-}  // namespace
 
 class Communicator::Impl {
  public:
@@ -218,7 +217,7 @@ class Communicator::Impl {
 
   void look_after_peers() {
     for (const auto& peer : peers_) {
-      if (peer.rank == rank_ || peer.host != peers_[static_cast<std::size_t>(rank_)].host || !is_gone(peer.pid))
+      if (peer.rank == rank_ || peer.host != peers_[static_cast<std::size_t>(rank_)].host || !process_is_gone(peer.pid))
         continue;
       hear_last_words();  // it may have said why
       say(
@@ -237,8 +236,11 @@ class Communicator::Impl {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
   }
 
-  // Collectives are under way on other threads: no clean-up can run.
-  [[noreturn]] static void end_process() { ::_exit(kFailedRank); }
+  // Collectives are under way on other threads: no destructor can run.
+  [[noreturn]] void end_process() const {
+    if (options_.before_end) options_.before_end();
+    ::_exit(kFailedRank);
+  }
 
   std::vector<MPI_Win> windows_;
   std::jthread watch_;

@@ -30,6 +30,9 @@ struct Peer {
   pid_t pid = 0;
 };
 
+/// True for a process of this host that has ended, waited for or not.
+[[nodiscard]] bool process_is_gone(pid_t pid);
+
 enum class Sum { sum, min, max };
 
 class Communicator {
@@ -38,6 +41,9 @@ class Communicator {
     std::chrono::milliseconds watch_period{100};
     /// A line for the user when the process is ended from the watch thread: where the last checkpoint lies.
     std::function<std::string()> last_words;
+    /// Called when this rank ends because it or another one failed, after the word about it; perhaps from the watch
+    /// thread, while the main thread sits in a collective.
+    std::function<void()> before_end;
   };
   /// Once a process. Errors: not_supported when this MPI grants fewer threads than needed.
   static core::Result<std::unique_ptr<Communicator>> create(Options options);

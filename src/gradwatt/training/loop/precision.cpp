@@ -37,7 +37,8 @@ Autocast::Autocast(Precision precision, c10::DeviceType device)
 
 Autocast::~Autocast() {
   if (!active_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  if (at::autocast::decrement_nesting() > 0) return;
+  at::autocast::clear_cache();
   switch_autocast(device_, false, at::kFloat);
 }
 

@@ -9,8 +9,8 @@
 
 namespace gradwatt::training {
 
-/// While it lives, operations of this thread on `device` compute in the type given; on the outermost end, cached casts
-/// of weights are dropped.
+/// While it lives, operations of this thread on `device` compute in the type given. May be nested with the same type: the
+/// outermost one's end switches it off and drops cached casts of weights.
 class Autocast {
  public:
   Autocast(Precision precision, c10::DeviceType device);

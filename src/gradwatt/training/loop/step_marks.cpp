@@ -8,8 +8,9 @@ struct StepMarks::Ring {
   gradwatt_marks* handle = nullptr;
 };
 
-StepMarks::StepMarks(int rank, int local_rank, int ranks) : ring_(std::make_unique<Ring>()) {
-  ring_->handle = gradwatt_marks_open();
+StepMarks::StepMarks(const std::filesystem::path& folder, int rank, int local_rank, int ranks)
+    : ring_(std::make_unique<Ring>()) {
+  ring_->handle = gradwatt_marks_open_in(folder.c_str());
   gradwatt_marks_set_rank(ring_->handle, rank, local_rank, ranks);
 }
 StepMarks::~StepMarks() { gradwatt_marks_close(ring_->handle); }

@@ -1,8 +1,10 @@
-// Tells gradwatt about steps and epochs through the mark ring, where `gradwatt run` asks for it.
+// Tells gradwatt about steps and epochs through a mark ring, where somebody reads it: `gradwatt run`, or the trainer's
+// own measurement.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -18,7 +20,8 @@ struct StepTimes {
 
 class StepMarks {
  public:
-  StepMarks(int rank, int local_rank, int ranks);
+  /// `folder`: where the ring is made. Empty: nobody reads it and nothing is written.
+  StepMarks(const std::filesystem::path& folder, int rank, int local_rank, int ranks);
   ~StepMarks();
   StepMarks(const StepMarks&) = delete;
   StepMarks& operator=(const StepMarks&) = delete;

@@ -1,6 +1,7 @@
 // The data-parallel training loop: one process a rank, the same recipe on all.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,7 +40,8 @@ struct Outcome {
 class Trainer {
  public:
   struct Options {
-    bool resume = false;  ///< go on from recipe.checkpoint when it is there
+    bool resume = false;                      ///< go on from recipe.checkpoint when it is there
+    std::filesystem::path marks_folder = {};  ///< for steps, epochs and facts; empty: nobody reads them
     std::function<void(const Progress&)> show;
   };
   /// Every rank makes one. Errors are those of one rank; the caller passes them to Communicator::fail.
@@ -52,8 +54,5 @@ class Trainer {
   explicit Trainer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
-
-/// FNV-1a over the bytes of the tensors.
-[[nodiscard]] std::uint64_t hash_of(const NamedTensors& tensors);
 
 }  // namespace gradwatt::training

@@ -28,6 +28,9 @@ class LossScaler {
     }
   }
 
+  /// So many overflows in a row that no scale helps: the unscaled gradients themselves are beyond fp16.
+  [[nodiscard]] bool hopeless() const { return options_.enabled && scale_ < kLeast; }
+
   struct State {
     double scale;
     std::int64_t good_steps;
@@ -36,6 +39,9 @@ class LossScaler {
   void restore(State state) { scale_ = state.scale, good_steps_ = state.good_steps; }
 
  private:
+  /// Gradients that overflow here are above 65504 · 65536, the largest fp16 times the usual scale.
+  static constexpr double kLeast = 1.0 / 65536;
+
   Options options_;
   double scale_;
   std::int64_t good_steps_ = 0;
