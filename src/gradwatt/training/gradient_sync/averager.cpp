@@ -18,17 +18,22 @@ std::span<T> values_of(const torch::Tensor& buffer) {
 
 }  // namespace
 
-Averager::Averager(Communicator& ranks, Options options, std::unique_ptr<SharedSum> shared)
-    : ranks_(ranks), options_(options), shared_(std::move(shared)), thread_([this] { work(); }) {}
+Averager::Averager(Communicator& ranks, Options options, std::unique_ptr<SharedSum> shared,
+                   std::unique_ptr<NcclSum> nccl)
+    : ranks_(ranks), options_(options), shared_(std::move(shared)), nccl_(std::move(nccl)), thread_([this] {
+        work();
+      }) {}
 
-core::Result<std::unique_ptr<Averager>> Averager::create(Communicator& ranks, Options options) {
+core::Result<std::unique_ptr<Averager>> Averager::create(Communicator& ranks, Options options, c10::Device device) {
+  auto nccl = NcclSum::create(ranks, device);
+  if (!nccl) return core::fail(nccl.error());
   std::unique_ptr<SharedSum> shared;
   if (options.shared_memory && ranks.one_host() && ranks.size() > 1) {
     auto made = SharedSum::create(ranks);
     if (!made) return core::fail(made.error());
     shared = std::move(*made);
   }
-  return std::unique_ptr<Averager>(new Averager(ranks, options, std::move(shared)));
+  return std::unique_ptr<Averager>(new Averager(ranks, options, std::move(shared), std::move(*nccl)));
 }
 
 Averager::~Averager() {
@@ -40,6 +45,7 @@ Averager::~Averager() {
 }
 
 c10::intrusive_ptr<Future> Averager::average(torch::Tensor buffer) {
+  if (nccl_) return average_on_gpu(std::move(buffer));
   // On a GPU the future carries the stream that the result is ready on.
   std::vector<c10::Device> devices;
   if (!buffer.device().is_cpu()) devices.push_back(buffer.device());
@@ -51,6 +57,12 @@ c10::intrusive_ptr<Future> Averager::average(torch::Tensor buffer) {
   }
   changed_.notify_one();
   return done;
+}
+
+c10::intrusive_ptr<Future> Averager::average_on_gpu(torch::Tensor buffer) {
+  last_given_ns_ = now_ns();
+  count(buffer);
+  return nccl_->average(std::move(buffer), options_.wire);
 }
 
 void Averager::work() {
@@ -74,7 +86,9 @@ void Averager::work() {
 void Averager::average_now(torch::Tensor buffer) {
   const torch::NoGradGuard no_grad;
   const auto begin = now_ns();
-  if (ranks_.size() > 1) {
+  if (nccl_) {
+    average_on_gpu(std::move(buffer))->wait();
+  } else if (ranks_.size() > 1) {
     if (buffer.device().is_cpu()) {
       average_on_host(buffer);
     } else {
@@ -86,11 +100,16 @@ void Averager::average_now(torch::Tensor buffer) {
   busy_ns_ += now_ns() - begin;
 }
 
-void Averager::average_on_host(torch::Tensor& buffer) {
+void Averager::count(const torch::Tensor& buffer) {
+  const bool narrowed = buffer.scalar_type() == at::kFloat && options_.wire != Wire::fp32;
   messages_ += 1;
+  bytes_ += static_cast<std::int64_t>(narrowed ? buffer.nbytes() / 2 : buffer.nbytes());
+}
+
+void Averager::average_on_host(torch::Tensor& buffer) {
+  count(buffer);
   const double scale = 1.0 / ranks_.size();
   if (buffer.scalar_type() == at::kDouble) {
-    bytes_ += buffer.numel() * static_cast<std::int64_t>(sizeof(double));
     auto values = values_of<double>(buffer);
     if (shared_) return shared_->sum(values, scale);
     ranks_.sum_doubles(values);
@@ -103,8 +122,6 @@ void Averager::average_on_host(torch::Tensor& buffer) {
 
 void Averager::average_floats(std::span<float> values) {
   const float scale = 1.0F / static_cast<float>(ranks_.size());
-  const std::size_t width = options_.wire == Wire::fp32 ? sizeof(float) : sizeof(std::uint16_t);
-  bytes_ += static_cast<std::int64_t>(values.size() * width);
   if (shared_)
     shared_->sum(values, options_.wire, scale);
   else

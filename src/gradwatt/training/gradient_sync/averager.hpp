@@ -15,6 +15,7 @@
 
 #include "gradwatt/core/clock.hpp"
 #include "gradwatt/training/gradient_sync/communicator.hpp"
+#include "gradwatt/training/gradient_sync/nccl_sum.hpp"
 #include "gradwatt/training/gradient_sync/shared_sum.hpp"
 
 namespace gradwatt::training {
@@ -25,11 +26,13 @@ class Averager {
     Wire wire = Wire::fp32;     ///< of fp32 buffers; others travel as they are
     bool shared_memory = true;  ///< between ranks of one host; false: MPI as between hosts
   };
-  static core::Result<std::unique_ptr<Averager>> create(Communicator& ranks, Options options);
+  /// `device`: where this rank's gradients lie. A collective.
+  static core::Result<std::unique_ptr<Averager>> create(Communicator& ranks, Options options,
+                                                        c10::Device device = c10::kCPU);
   ~Averager();
 
-  /// Averages `buffer` (flat, dense, fp32 or fp64; on a GPU it is staged through host memory) in place. The future
-  /// holds the buffer, or the error. All ranks give the same buffers in the same order.
+  /// Averages `buffer` (flat, dense, fp32 or fp64; on a GPU it is added up by NCCL, or else staged through host memory)
+  /// in place. The future holds the buffer, or the error. All ranks give the same buffers in the same order.
   c10::intrusive_ptr<c10::ivalue::Future> average(torch::Tensor buffer);
   /// The same in the caller's thread; nothing may be queued.
   void average_now(torch::Tensor buffer);
@@ -47,15 +50,18 @@ class Averager {
     torch::Tensor buffer;
     c10::intrusive_ptr<c10::ivalue::Future> done;
   };
-  Averager(Communicator& ranks, Options options, std::unique_ptr<SharedSum> shared);
+  Averager(Communicator& ranks, Options options, std::unique_ptr<SharedSum> shared, std::unique_ptr<NcclSum> nccl);
   void work();
+  c10::intrusive_ptr<c10::ivalue::Future> average_on_gpu(torch::Tensor buffer);
   void average_on_host(torch::Tensor& buffer);
+  void count(const torch::Tensor& buffer);
   void average_floats(std::span<float> values);
   void average_over_mpi(std::span<float> values, float scale);
 
   Communicator& ranks_;
   Options options_;
   std::unique_ptr<SharedSum> shared_;  // null: MPI
+  std::unique_ptr<NcclSum> nccl_;      // null: not built with it, or no GPU
   std::vector<std::uint16_t> halves_;  // of one buffer
   std::atomic<std::int64_t> bytes_{0}, messages_{0}, last_given_ns_{0}, busy_ns_{0};
   std::mutex mutex_;  // guards the two below

@@ -88,7 +88,7 @@ core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ran
                       "with the same recipe",
                       r, first_difference(layouts[r], layouts[0])));
   broadcast_tensors(ranks, parameters);
-  auto averager = Averager::create(ranks, options.averager);
+  auto averager = Averager::create(ranks, options.averager, parameters.front().second.device());
   if (!averager) return core::fail(averager.error());
 #ifdef GRADWATT_HAS_REDUCER
   if (options.overlap) return std::make_unique<ReducerSync>(ranks, std::move(*averager), parameters, options);
