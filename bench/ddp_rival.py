@@ -129,6 +129,7 @@ def main():
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--precision", default="fp32", choices=["fp32", "bf16"])
     parser.add_argument("--channels-last", action="store_true")
+    parser.add_argument("--foreach", action="store_true", help="the optimizer's steps over all parameters at once")
     options = parser.parse_args()
     torch.set_num_threads(1)
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -141,7 +142,8 @@ def main():
     if options.channels_last:
         model, x = model.to(memory_format=torch.channels_last), x.to(memory_format=torch.channels_last)
     ddp = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
-    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
+    optimizer = torch.optim.SGD(ddp.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4,
+                                foreach=options.foreach)
     lossof = F.cross_entropy if classes else relative_l2
 
     def step(sync):
