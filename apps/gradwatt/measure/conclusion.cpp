@@ -1,11 +1,15 @@
 #include "measure/conclusion.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <ostream>
 
+#include "baseline_store.hpp"
+#include "gradwatt/diagnosis/scaling_trigger.hpp"
 #include "gradwatt/launch/redact.hpp"
 #include "gradwatt/report/json.hpp"
 #include "run_ref.hpp"
@@ -53,7 +57,8 @@ core::Result<Recorder::Plan> plan_recording(const RunRequest& request, const Run
   plan.sampling.interval = *request.settings.duration(core::setting("interval"));
   plan.sampling.seed = launch::random_number();
   plan.sampling.host = host_name();
-  plan.live_alerts = plan.sampling.live = wants_live(request);
+  plan.sampling.live = wants_live(request);
+  if (request.drill_down && !place.folder.empty()) plan.triggers.traces = place.folder / "traces";
   namespace meta = record::meta;
   plan.meta[std::string(meta::kRunId)] = run_id;
   plan.meta[std::string(meta::kHost)] = host_name();
@@ -79,9 +84,34 @@ core::Result<std::optional<LiveLine>> open_live_line(const Context& context, con
   return std::optional<LiveLine>(std::move(*line));
 }
 
+/// A name that is not there is said at the end and costs the training nothing.
+void hold_against(Context& context, const RunRequest& request, const record::Run& run) {
+  const auto now = energy::figures_of(run);
+  if (!request.against.empty()) {
+    const auto ref = resolve_run(request.settings, context.working_folder, request.against);
+    const auto reference =
+        ref ? load_run(context, *ref, diagnosis_columns()) : core::Result<record::Run>(core::fail(ref.error()));
+    if (!reference)
+      complain(context, "--against: " + reference.error().message);
+    else if (const auto text = diagnosis::poor_scaling(energy::figures_of(*reference), now))
+      complain(context, *text + "; gradwatt diagnose looks for the reason");
+  }
+  if (request.baseline.empty()) return;
+  const auto folder = baseline_folder(request.settings);
+  const auto baseline =
+      folder ? load_baseline(*folder, request.baseline) : core::Result<diagnosis::Baseline>(core::fail(folder.error()));
+  if (!baseline) return complain(context, "--baseline: " + baseline.error().message);
+  for (const auto& figure : diagnosis::check(*baseline, diagnosis::baseline_of(run, "now")).figures)
+    if (figure.worse)
+      complain(context,
+               fmt::format("{} is {:.0f} % {} than in baseline {}; gradwatt diagnose looks for the reason", figure.name,
+                           std::abs(100 * figure.change), figure.change < 0 ? "lower" : "higher", baseline->name));
+}
+
 void conclude(Context& context, const RunRequest& request, const RunPlace& place, const Recorder::Finished& finished) {
   if (!place.note.empty()) complain(context, place.note);
   for (const auto& problem : finished.problems) complain(context, problem);
+  if (!finished.run.meta.empty()) hold_against(context, request, finished.run);
   if (request.quiet || finished.run.meta.empty()) return;
   const auto options = summary_options(request.settings);
   const auto summary = energy::summarize(finished.run, options);

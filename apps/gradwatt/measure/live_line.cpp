@@ -25,7 +25,9 @@ struct PowerSource {
   std::array<std::optional<record::MetricId>, 2> powers;
 };
 constexpr std::array kSources{
-    PowerSource{DeviceKind::gpu, "GPU", metric(DeviceKind::gpu, "energy"),
+    PowerSource{DeviceKind::gpu,
+                "GPU",
+                metric(DeviceKind::gpu, "energy"),
                 {metric(DeviceKind::gpu, "power_avg"), metric(DeviceKind::gpu, "power_inst")}},
     PowerSource{DeviceKind::cpu, "CPU", metric(DeviceKind::cpu, "energy"), {metric(DeviceKind::cpu, "power"), {}}},
     PowerSource{DeviceKind::dram, "RAM", metric(DeviceKind::dram, "energy"), {metric(DeviceKind::dram, "power"), {}}},

@@ -16,7 +16,7 @@ namespace gradwatt::app {
 class LiveLine {
  public:
   struct Options {
-    std::filesystem::path file;  ///< empty: terminal or stderr
+    std::filesystem::path file;                       ///< empty: terminal or stderr
     core::Duration every = std::chrono::seconds(10);  ///< between lines that are not redrawn
     bool command_runs = true;
     std::optional<std::int64_t> total_steps;

@@ -122,12 +122,13 @@ int give_back_place(Session& session, const RunPlace& place, Recorder* recorder,
 }
 
 core::Result<int> lead(Session& session) {
-  const auto place = choose_place(session.context, session.request, session.run_id,
-                                  session.identity.shared_run_id.has_value());
+  const auto place =
+      choose_place(session.context, session.request, session.run_id, session.identity.shared_run_id.has_value());
   if (!place) return core::fail(place.error());
   auto plan = plan_recording(session.request, *place, session.run_id, session.identity, "command");
   if (!plan) return core::fail(plan.error());
   plan->marks_folder = session.marks();
+  if (!session.request.quiet) plan->triggers.say = [&](const std::string& text) { complain(session.context, text); };
   auto live = open_live_line(session.context, session.request);
   if (!live) return core::fail(live.error());
   plan->each_second = [&](const Recorder& recorder) {

@@ -15,8 +15,7 @@ namespace {
 void set_scope(const RunRequest& request, telemetry::JobScope& job) {
   if (request.whole_node) job.update([](auto& scope) { scope.whole_host = true; });
   if (request.pid) launch::follow_tree(launch::find_gpus(core::FileTree(), *request.pid), *request.pid, job);
-  if (request.gpus)
-    job.update([&](auto& scope) { scope.visible_gpus = {*request.gpus}, scope.all_gpus = false; });
+  if (request.gpus) job.update([&](auto& scope) { scope.visible_gpus = {*request.gpus}, scope.all_gpus = false; });
 }
 
 }  // namespace
@@ -43,6 +42,7 @@ core::Result<int> measure_running(Context& context, const RunRequest& request) {
   auto plan = plan_recording(request, *place, run_id, {}, request.pid ? "pid" : "node");
   if (!plan) return core::fail(plan.error());
   if (attached) plan->meta[std::string(record::meta::kCommand)] = launch::redact_command(attached->command_line());
+  if (!request.quiet) plan->triggers.say = [&](const std::string& text) { complain(context, text); };
   auto live = open_live_line(context, request);
   if (!live) return core::fail(live.error());
   plan->each_second = [&](const Recorder& recorder) {

@@ -46,9 +46,9 @@ void Recorder::start() {
   writer_->set_meta(record::meta::kAnchorWall, std::to_string(anchor.wall.time_since_epoch().count()));
   writer_->set_meta(record::meta::kInterval, std::to_string(plan_.sampling.interval.count()));
   for (const auto& [key, value] : plan_.meta) writer_->set_meta(key, value);
-  if (plan_.live_alerts) feed_ = std::make_unique<LiveFeed>(*writer_);
-  record::Sink& sink = feed_ ? static_cast<record::Sink&>(*feed_) : *writer_;
-  sampler_ = std::make_unique<telemetry::Sampler>(clock_, sink, job_, plan_.sampling);
+  feed_ = std::make_unique<LiveFeed>(*writer_);
+  watch_.emplace(plan_.triggers, *writer_);
+  sampler_ = std::make_unique<telemetry::Sampler>(clock_, *feed_, job_, plan_.sampling);
   sampler_->start(std::move(plan_.backends));
   if (!plan_.marks_folder.empty()) rings_.emplace(plan_.marks_folder);
   housekeeper_ = std::jthread([this](const std::stop_token& stop) { keep_house(stop); });
@@ -64,7 +64,7 @@ void Recorder::event(std::string kind, std::string text) {
 
 void Recorder::take(const launch::marks::Batch& batch) {
   marks_lost_ += batch.overruns + batch.torn + batch.malformed;
-  for (const auto& mark : batch.marks) feed_ ? feed_->add_mark(mark) : writer_->add_mark(mark);
+  for (const auto& mark : batch.marks) feed_->add_mark(mark);
   for (const auto& fact : batch.facts) writer_->add_fact(fact);
   const std::lock_guard lock(steps_mutex_);
   for (const auto& mark : batch.marks) {
@@ -90,9 +90,7 @@ StepCount Recorder::steps() const {
   return count;
 }
 
-std::vector<diagnosis::Trigger> Recorder::alerts() const {
-  return feed_ ? feed_->alerts() : std::vector<diagnosis::Trigger>{};
-}
+std::vector<diagnosis::Trigger> Recorder::alerts() const { return feed_->alerts(); }
 
 void Recorder::keep_house(const std::stop_token& stop) {
   auto due = clock_.now() + kHousekeeping;
@@ -108,6 +106,9 @@ void Recorder::keep_house(const std::stop_token& stop) {
       second += 1s;
       sampler_->watch();
       plan_.each_second(*this);
+      auto* rings = rings_ ? &*rings_ : nullptr;
+      if (watch_->due(clock_.now())) watch_->look(clock_.now(), alerts(), rings);
+      watch_->follow_drill_down(clock_.now(), rings);
     }
     due += busy ? kHousekeepingOfBusyRings : kHousekeeping;
   }
@@ -135,6 +136,7 @@ Recorder::Finished Recorder::finish(core::Instant job_end, std::optional<int> ex
   housekeeper_.request_stop();
   housekeeper_.join();
   if (rings_) {
+    watch_->follow_drill_down(clock_.now(), &*rings_, /*last=*/true);
     take(rings_->finish());
     for (const auto& problem : rings_->problems()) problems_.push_back(problem);
   }

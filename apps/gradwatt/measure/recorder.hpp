@@ -20,6 +20,7 @@
 #include "gradwatt/telemetry/sampler.hpp"
 #include "measure/live_feed.hpp"
 #include "measure/run_place.hpp"
+#include "measure/trigger_watch.hpp"
 
 namespace gradwatt::app {
 
@@ -38,7 +39,7 @@ class Recorder {
     telemetry::Sampler::Options sampling;
     std::filesystem::path marks_folder;  ///< empty: the job has no rings
     std::map<std::string, std::string, std::less<>> meta;
-    bool live_alerts = false;  ///< look for triggers while the job runs
+    TriggerWatch::Options triggers;  ///< what happens when one fires
     /// False in a process that also is the job: its CPU time and memory are not what measuring costs.
     bool process_is_ours = true;
     /// Called every second from the housekeeping thread.
@@ -58,7 +59,7 @@ class Recorder {
   void fact(record::Fact fact) { writer_->add_fact(std::move(fact)); }
   [[nodiscard]] const telemetry::LiveBoard& live() const { return sampler_->live(); }
   [[nodiscard]] StepCount steps() const;
-  /// What the triggers see in the last minutes, strongest first; empty without live_alerts.
+  /// What the triggers see in the last minutes, strongest first.
   [[nodiscard]] std::vector<diagnosis::Trigger> alerts() const;
 
   struct Finished {
@@ -79,7 +80,8 @@ class Recorder {
   telemetry::JobScope& job_;
   Plan plan_;
   std::unique_ptr<record::Writer> writer_;
-  std::unique_ptr<LiveFeed> feed_;  ///< between sampler and writer, only with live_alerts
+  std::unique_ptr<LiveFeed> feed_;     ///< between sampler and writer
+  std::optional<TriggerWatch> watch_;  // housekeeping thread, after its end finish()
   std::unique_ptr<telemetry::Sampler> sampler_;
   std::optional<launch::marks::RingDirectory> rings_;  // housekeeping thread, after its end finish()
   std::vector<std::string> problems_;

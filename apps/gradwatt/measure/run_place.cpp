@@ -37,12 +37,14 @@ core::Result<RunPlace> place_asked_for(const fs::path& folder, const std::string
   if (const auto reason = make_writable(folder))
     return core::fail(core::Errc::wrong_use,
                       fmt::format("run: cannot write the run record into {}: {}; name another folder with --out, or "
-                                  "leave it out", folder.string(), *reason));
+                                  "leave it out",
+                                  folder.string(), *reason));
   auto file = again ? free_record_file(folder, host) : record_file(folder, host, 1);
   std::error_code ignored;
   if (fs::exists(file, ignored))
     return core::fail(core::Errc::wrong_use, fmt::format("run: {} holds a run record already; name another folder with "
-                                                         "--out", folder.string()));
+                                                         "--out",
+                                                         folder.string()));
   return RunPlace{folder, std::move(file), {}};
 }
 
@@ -54,8 +56,8 @@ RunPlace place_by_default(const fs::path& store, const fs::path& temporary, cons
     return RunPlace{folder, free_record_file(folder, host), {}};
   };
   if (auto place = take(store)) return *place;
-  const auto why = store.empty() ? std::string("no home folder is known")
-                                 : fmt::format("{} cannot be written", store.string());
+  const auto why =
+      store.empty() ? std::string("no home folder is known") : fmt::format("{} cannot be written", store.string());
   if (auto place = take(temporary / "gradwatt-runs")) {
     place->note = fmt::format("{}; the run is kept in {}", why, place->folder.string());
     return *place;

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kUsage = "gradwatt run [options] -- COMMAND …";
 
 struct Typed {
-  std::string pid, length, out, name, gpus, format, replay, live_file;
-  bool node = false, json = false, quiet = false;
+  std::string pid, length, out, name, gpus, format, replay, live_file, against, baseline;
+  bool node = false, json = false, quiet = false, drill_down = false;
 };
 
 void declare(Options& options, Typed& typed) {
@@ -27,6 +27,11 @@ void declare(Options& options, Typed& typed) {
   app.add_option("--for", typed.length, "with --pid or --node: how long, e.g. 60s");
   app.add_option("--gpus", typed.gpus, "only these GPUs: indices, UUIDs or MIG ids, comma-separated");
   app.add_option("--replay", typed.replay, "read this run record instead of the machine's sensors");
+  app.add_option("--against", typed.against,
+                 "a run of the same job on fewer GPUs: say so when more of them gain little");
+  app.add_option("--baseline", typed.baseline, "say so when this run is more than 20 % worse than that baseline");
+  app.add_flag("--drill-down", typed.drill_down,
+               "when something stands out, take a profiler trace of a few steps and analyse it");
   app.add_option("--format", typed.format, "of the report at the end: text or json");
   app.add_flag("--json", typed.json, "the same as --format json");
   app.add_flag("--quiet", typed.quiet, "no report at the end");
@@ -40,10 +45,10 @@ void declare(Options& options, Typed& typed) {
   options.add_setting(core::setting("epochs"), "--epochs");
   options.add_setting(core::setting("sensors.include"), "--sensors");
   options.add_setting(core::setting("sensors.exclude"), "--without");
-  for (const auto& [id, name] : {std::pair{core::setting("pue"), "--pue"},
-                                 std::pair{core::setting("price_per_kwh"), "--price-per-kwh"},
-                                 std::pair{core::setting("currency"), "--currency"},
-                                 std::pair{core::setting("co2_g_per_kwh"), "--co2-g-per-kwh"}})
+  for (const auto& [id, name] :
+       {std::pair{core::setting("pue"), "--pue"}, std::pair{core::setting("price_per_kwh"), "--price-per-kwh"},
+        std::pair{core::setting("currency"), "--currency"},
+        std::pair{core::setting("co2_g_per_kwh"), "--co2-g-per-kwh"}})
     options.add_setting(id, name);
 }
 
@@ -51,8 +56,7 @@ core::Result<void> take_target(const Typed& typed, RunRequest& request) {
   const int targets = (request.command.empty() ? 0 : 1) + (typed.pid.empty() ? 0 : 1) + (typed.node ? 1 : 0);
   if (targets == 0)
     return core::fail(core::Errc::wrong_use, fmt::format("run: no command to measure after --; write {}", kUsage));
-  if (targets > 1)
-    return core::fail(core::Errc::wrong_use, "run: a command, --pid and --node exclude each other");
+  if (targets > 1) return core::fail(core::Errc::wrong_use, "run: a command, --pid and --node exclude each other");
   if (!typed.pid.empty()) {
     const auto pid = core::parse_int(typed.pid);
     if (!pid || *pid < 1 || *pid > 4'194'304)
@@ -84,6 +88,9 @@ core::Result<void> take_rest(const Typed& typed, const Context& context, RunRequ
     if (auto known = expect_one_of("format", typed.format, kFormats); !known) return known;
   request.json = typed.json || typed.format == "json";
   request.quiet = typed.quiet;
+  request.drill_down = typed.drill_down;
+  request.against = typed.against;
+  request.baseline = typed.baseline;
   if (!typed.out.empty()) request.out = context.working_folder / typed.out;
   if (!typed.live_file.empty()) request.live_file = context.working_folder / typed.live_file;
   if (!typed.replay.empty()) request.replay = context.working_folder / typed.replay;
@@ -101,8 +108,9 @@ bool wants_live(const RunRequest& request) {
 }
 
 core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Arguments arguments) {
-  Options options(context, "run",
-                  "Measures a command from start to end, without touching its code, and reports where the energy went.");
+  Options options(
+      context, "run",
+      "Measures a command from start to end, without touching its code, and reports where the energy went.");
   Typed typed;
   declare(options, typed);
   options.app().footer(
@@ -124,7 +132,8 @@ core::Result<std::optional<RunRequest>> parse_run_request(Context& context, Argu
   if (!settings) return core::fail(settings.error());
   RunRequest request{.settings = std::move(*settings)};
   if (dashes != arguments.end()) request.command.assign(dashes + 1, arguments.end());
-  for (const auto& step : {take_target(typed, request), take_length(typed, request), take_rest(typed, context, request)})
+  for (const auto& step :
+       {take_target(typed, request), take_length(typed, request), take_rest(typed, context, request)})
     if (!step) return core::fail(step.error());
   return request;
 }

@@ -23,10 +23,12 @@ struct RunRequest {
   std::optional<core::Duration> length;  ///< --for
   std::filesystem::path out;             ///< empty: the run store
   std::string name;
+  std::string against;              ///< a run on fewer GPUs to hold this one against
+  std::string baseline;             ///< name of a baseline to hold this run against
   std::filesystem::path live_file;  ///< status lines go there
   std::optional<std::string> gpus;  ///< --gpus, as CUDA_VISIBLE_DEVICES would be written
   std::filesystem::path replay;     ///< serve this record as the machine's sensors
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, drill_down = false;
   core::Settings settings;
 };
 

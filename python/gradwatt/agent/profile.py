@@ -27,6 +27,8 @@ class Profiler:
                 self._steps_left -= step_ended
                 if self._steps_left <= 0:
                     self._stop(ring)
+                elif step_ended:
+                    self._running.step()
             else:
                 request = ring.request()
                 if request is not None:
@@ -51,7 +53,8 @@ class Profiler:
         activities = [torch.profiler.ProfilerActivity.CPU]
         if torch.cuda.is_available() and torch.cuda.is_initialized():
             activities.append(torch.profiler.ProfilerActivity.CUDA)
-        profiler = torch.profiler.profile(activities=activities)
+        # With a schedule each step gets its ProfilerStep range, by which readers tell steps apart.
+        profiler = torch.profiler.profile(activities=activities, schedule=lambda step: torch.profiler.ProfilerAction.RECORD)
         profiler.start()
         self._running = profiler
         ring.answer(number, TAKEN)

@@ -133,6 +133,25 @@ std::vector<Missing> missing_facts(const FactSheet& facts, const std::vector<Jud
   return out;
 }
 
+/// The culprit's cause was told by figures of that rank, not by what holds for the whole job.
+bool rests_on_the_rank(const FactSheet& facts, const Culprit& culprit) {
+  const auto own = fmt::format("rank {}", culprit.rank);
+  return std::ranges::any_of(culprit.evidence, [&](const auto& piece) {
+    return std::ranges::any_of(piece.facts, [&](const auto& name) { return facts.number(name, own).has_value(); });
+  });
+}
+
+/// Where one rank is late by its own fault, that comes first, and its cause is told there: seen over all ranks the same
+/// cause would look like everybody's.
+void put_straggler_first(const FactSheet& facts, std::vector<Finding>& findings) {
+  const auto straggler = std::ranges::find_if(
+      findings, [](const auto& finding) { return finding.culprit && finding.culprit->cause != nullptr; });
+  if (straggler == findings.end() || !rests_on_the_rank(facts, *straggler->culprit)) return;
+  const auto* cause = straggler->culprit->cause;
+  std::rotate(findings.begin(), straggler, std::next(straggler));
+  std::erase_if(findings, [&](const auto& finding) { return finding.info == cause; });
+}
+
 }  // namespace
 
 Diagnosis diagnose(const FactSheet& facts) {
@@ -151,6 +170,7 @@ Diagnosis diagnose(const FactSheet& facts) {
     if (!shown && out.candidates.size() >= kCandidates) continue;
     (shown ? out.findings : out.candidates).push_back(finding_of(facts, std::move(entry)));
   }
+  put_straggler_first(facts, out.findings);
   return out;
 }
 

@@ -154,6 +154,39 @@ std::optional<Symptom> hang(const FactSheet& facts) {
   return std::nullopt;
 }
 
+bool at_rest(const FactSheet& facts, std::string_view gpu) {
+  constexpr double kResting_pct = 20;
+  const auto busy = facts.number("gpu.utilization_pct", gpu);
+  return busy && *busy < kResting_pct;
+}
+
+std::optional<Symptom> odd_gpu(const FactSheet& facts) {
+  constexpr double kSpinning_pct = 25, kWorking = 2;
+  const record::Fact* odd = nullptr;
+  double busiest = 0, most_of_others = 0;
+  std::size_t gpus = 0, spinning = 0;
+  for (const auto* fact : facts.all("gpu.sm_active_pct")) {
+    const auto active = record::as_number(*fact);
+    const auto busy = facts.number("gpu.utilization_pct", fact->subject);
+    if (fact->subject == "job" || !active || !busy) continue;
+    ++gpus;
+    if (*busy >= kBusy_pct && *active > 0 && *active <= kSpinning_pct) {
+      ++spinning;
+      most_of_others = std::max(most_of_others, *active);
+    } else {
+      odd = fact;
+      busiest = *active;
+    }
+  }
+  if (gpus < 2 || spinning + 1 != gpus || odd == nullptr || most_of_others <= 0 || busiest < kWorking * most_of_others)
+    return std::nullopt;
+  return Symptom{
+      busiest / most_of_others,
+      fmt::format("{} uses {:.0f} % of its SM cycles, the other {} only wait with {:.0f} % at 100 % utilisation",
+                  odd->subject, busiest, spinning, most_of_others),
+      {"gpu.sm_active_pct", "gpu.utilization_pct"}};
+}
+
 std::optional<bool> consumer_gpu(const FactSheet& facts) {
   const auto geforce = facts.text_holds("gpu.name", "rtx 40"), newer = facts.text_holds("gpu.name", "rtx 50");
   if (!geforce) return std::nullopt;

@@ -36,6 +36,12 @@ struct Symptom {
 [[nodiscard]] std::optional<bool> several_ranks(const FactSheet& facts);
 /// The job stands still. The first fact named says how much is known: comm.hangs a collective, job.hangs no place.
 [[nodiscard]] std::optional<Symptom> hang(const FactSheet& facts);
+/// Whether that GPU was seen at rest: limits, links and reasons then say nothing about a job. False where nothing is
+/// known.
+[[nodiscard]] bool at_rest(const FactSheet& facts, std::string_view gpu);
+/// One GPU works while all others only keep a few blocks resident: they wait for it. The value is its share of active
+/// SM cycles over that of the others. NCCL's waiting kernels hold one block a channel, 16 to 32 of over 100 SMs.
+[[nodiscard]] std::optional<Symptom> odd_gpu(const FactSheet& facts);
 /// Consumer cards that lack peer-to-peer over PCIe (GeForce RTX 40 and 50 series).
 [[nodiscard]] std::optional<bool> consumer_gpu(const FactSheet& facts);
 /// Cards of servers that are sold with NVLink, and nearly always with RDMA between the hosts.

@@ -1,7 +1,5 @@
 #include "gradwatt/ingest/csv_line.hpp"
 
-#include <algorithm>
-
 #include "gradwatt/core/text.hpp"
 
 namespace gradwatt::ingest {
@@ -44,9 +42,8 @@ void split_cells(std::string_view line, char separator, std::vector<std::string_
                  std::vector<std::string>& scratch) {
   cells.clear();
   scratch.clear();
-  // Must never move, views into its strings would dangle: a cell that needs it has quotes around and one within.
-  if (const auto quotes = std::ranges::count(line, '"'); quotes > 0)
-    scratch.reserve(static_cast<std::size_t>(quotes) / 3 + 1);
+  // Must never move, views into its strings would dangle: a cell that needs it takes at least `"""` and a separator.
+  if (line.find('"') != std::string_view::npos) scratch.reserve(line.size() / 4 + 1);
   for (std::size_t begin = 0, at = 0;;) {
     while (at < line.size() && (line[at] == ' ' || line[at] == '\t') && line[at] != separator) ++at;
     if (at < line.size() && line[at] == '"') at = quote_end(line, at);

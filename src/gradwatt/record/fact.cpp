@@ -114,8 +114,8 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"rank.skew_share", "", "job", "how much longer the slowest rank computes than the median one, 0.1 = 10 %"},
     {"rank.culprit", "", "job", "the rank that waits least for the others"},
     {"rank.culprit_stays", "", "job", "part of the windows in which it is the same rank, 0 to 1"},
-    {"rank.own_time_s", "s", "rank", "mean time a step without waiting for others"},
-    {"rank.wait_s", "s", "rank", "mean time a step that waits for others"},
+    {"rank.own_time_s", "s", "rank", "usual time of a step without waiting for others"},
+    {"rank.wait_s", "s", "rank", "usual time of a step that waits for others"},
     {"rank.follows", "", "job", "what lateness follows: gpu, host, data, none", kText},
     // the data loader
     {"loader.needed_samples_per_s", "1/s", "rank", "samples that a rank would take if it never waited"},

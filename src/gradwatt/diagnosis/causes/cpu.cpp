@@ -99,6 +99,10 @@ void judge_affinity(const FactSheet& facts, Opinion& opinion) {
   for (const std::string_view name : {"job.cpus_used_distinct", "loader.cores_used"})
     if (!used) used = facts.number(name);
   if (!used) opinion.wants("job.cpus_used_distinct", weight::kStrong);
+  // Threads that are pinned together keep their CPU busy; those that sleep use little wherever they are.
+  if (used && *used < 0.8)
+    return void(opinion.rules_out(fmt::format("the workers use {:.2g} CPUs together: nothing holds them to one", *used),
+                                  {"loader.cores_used"}));
   const double workers = facts.number("loader.workers").value_or(0);
   const bool room = used && cores && *cores >= 3 * *used, crowd = used && workers >= 2 * *used;
   const auto wait = input_wait(facts);
@@ -139,6 +143,8 @@ void judge_allocation(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_contention(const FactSheet& facts, Opinion& opinion) {
+  if (const auto own = facts.number("job.cores_busy"); own && *own < 0.1 && !facts.has("job.cpu_wait_share"))
+    return void(opinion.rules_out("the job uses hardly any CPU", {"job.cores_busy"}));
   const auto foreign = facts.number("host.foreign_cores_busy");
   const auto cores = facts.number("host.cpus") ? facts.number("host.cpus") : cores_of(facts);
   if (foreign && cores && *cores > 0) {

@@ -100,7 +100,7 @@ constexpr auto kCauses = std::to_array<CauseInfo>({
     {"hardware:memory-errors", "H7", "GPU memory has errors", prior::kRare, "gpu.ecc_uncorrected", judge_memory_errors,
      "drain the node, reset the GPU, return it when they come back", "operator", "no job on the node", "", nullptr,
      nullptr},
-    {"hardware:gpu-lost", "H8", "the driver lost a GPU", prior::kRare, "gpu.lost", judge_lost,
+    {"hardware:gpu-lost", "H8", "the driver lost a GPU", prior::kUsual, "gpu.lost", judge_lost,
      "reset or restart the host; reseat the card; return it when it happens again", "operator", "no job on the node",
      "", nullptr, nullptr},
     {"hardware:power-cable", "", "a power cable of a card is bad or missing", prior::kRare, "gpu.lost", judge_cable,

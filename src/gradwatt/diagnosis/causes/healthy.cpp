@@ -94,7 +94,7 @@ void judge_power_alone(const FactSheet& facts, Opinion& opinion) {
 void judge_low_power(const FactSheet& facts, Opinion& opinion) {
   if (!judge_waits(facts, opinion)) return;
   const auto power = power_level(facts);
-  if (power && power->value >= 0.8) opinion.speaks_against(weight::kFair, power->text, power->facts);
+  if (power && power->value >= 0.8) opinion.speaks_against(weight::kDecisive, power->text, power->facts);
   const auto sm = facts.number("gpu.sm_active_pct"), dram = facts.number("gpu.dram_active_pct"),
              tensor = facts.number("gpu.tensor_active_pct"), fp32 = facts.number("gpu.fp32_active_pct");
   if (dram && *dram >= 60)

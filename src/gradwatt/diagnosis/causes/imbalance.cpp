@@ -42,6 +42,8 @@ bool has_unlike_cards(const FactSheet& facts) {
 }
 
 void judge_straggler(const FactSheet& facts, Opinion& opinion) {
+  if (const auto odd = odd_gpu(facts); odd && !facts.has("rank.skew_share"))
+    opinion.supports(weight::kStrong + weight::kWeak, odd->text, odd->facts);
   if (!expect_skew(facts, opinion, weight::kStrong)) return;
   if (const auto skew = facts.number("rank.skew_share"); skew && *skew < kSkew)
     opinion.speaks_against(weight::kStrong, "equal GPUs may differ by as much", {"rank.skew_share"});

@@ -185,7 +185,7 @@ void judge_pcie_link(const FactSheet& facts, Opinion& opinion) {
   bool seen = false;
   for (const auto* fact : facts.all("gpu.pcie_width")) {
     const auto now = record::as_number(*fact), most = facts.number("gpu.pcie_width_max", fact->subject);
-    if (!now || !most) continue;
+    if (!now || !most || at_rest(facts, fact->subject)) continue;
     seen = true;
     if (*now < *most)
       opinion.supports(weight::kDecisive,
@@ -194,7 +194,7 @@ void judge_pcie_link(const FactSheet& facts, Opinion& opinion) {
   }
   for (const auto* fact : facts.all("gpu.pcie_gen")) {
     const auto now = record::as_number(*fact), most = facts.number("gpu.pcie_gen_max", fact->subject);
-    if (!now || !most) continue;
+    if (!now || !most || at_rest(facts, fact->subject)) continue;
     seen = true;
     if (*now < *most)
       opinion.supports(

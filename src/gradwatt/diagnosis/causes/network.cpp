@@ -127,6 +127,17 @@ void judge_transfer_bound(const FactSheet& facts, Opinion& opinion) {
   if (!exposed) return void(opinion.wants("step.comm_exposed_share", weight::kStrong));
   if (exposed->value < 0.1) return void(opinion.rules_out(exposed->text, exposed->facts));
   opinion.supports(std::min(weight::kStrong, weight::kWeak + 4 * exposed->value), exposed->text, exposed->facts);
+  constexpr double kShortStep_s = 0.02;
+  if (const auto step = facts.number("step.time_s"), batch = facts.number("loader.batch_size");
+      step && *step < kShortStep_s && batch && *batch <= 4)
+    opinion.speaks_against(weight::kStrong,
+                           fmt::format("a step of {:.1f} ms for {:.0f} sample{} is too short to hide any exchange",
+                                       1e3 * *step, *batch, *batch == 1 ? "" : "s"),
+                           {"step.time_s", "loader.batch_size"});
+  if (const auto threads = facts.number("job.cpu_wait_share"); threads && *threads > 0.25)
+    opinion.speaks_against(
+        weight::kFair, fmt::format("threads wait for a CPU {:.0f} % of the time that they want one", 100 * *threads),
+        {"job.cpu_wait_share"});
   if (const auto skew = facts.number("rank.skew_share"))
     *skew > 0.1 ? opinion.speaks_against(
                       weight::kStrong,

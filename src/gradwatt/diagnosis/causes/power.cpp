@@ -54,7 +54,7 @@ void judge_capped_below(const FactSheet& facts, Opinion& opinion) {
   for (const auto& subject : subjects_of(facts, "gpu.held_power_cap_share")) {
     const auto held = facts.number("gpu.held_power_cap_share", subject);
     const auto share = share_of_limit(facts, subject);
-    if (!held || !share || *held < 0.2 || *share >= kFarBelowLimit) continue;
+    if (!held || !share || *held < 0.2 || *share >= kFarBelowLimit || at_rest(facts, subject)) continue;
     const auto brake = facts.number("gpu.held_power_brake_share", subject);
     if (brake && *brake > 0.02) continue;
     return void(opinion.supports(weight::kDecisive,

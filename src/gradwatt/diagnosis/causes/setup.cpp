@@ -87,10 +87,11 @@ void judge_locked_clocks(const FactSheet& facts, Opinion& opinion) {
 
 void judge_idle_gpus(const FactSheet& facts, Opinion& opinion) {
   const auto gpus = facts.number("gpu.count"), ranks = facts.number("job.world_size");
-  int idle = 0, all = 0;
+  int idle = 0, working = 0, all = 0;
   for (const auto* fact : facts.all("gpu.utilization_pct"))
-    if (const auto busy = record::as_number(*fact); busy && fact->subject != "job") ++all, idle += *busy < 1;
-  if (all > 0 && idle > 0 && idle < all)
+    if (const auto busy = record::as_number(*fact); busy && fact->subject != "job")
+      ++all, idle += *busy < 1, working += *busy >= 50;
+  if (idle > 0 && working > 0)
     opinion.supports(weight::kDecisive, fmt::format("{} of {} GPUs run no kernel at all", idle, all),
                      {"gpu.utilization_pct"});
   if (gpus && ranks && *ranks<*gpus&& * ranks> 1)

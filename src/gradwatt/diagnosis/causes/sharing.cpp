@@ -1,6 +1,7 @@
 // Others on the same GPU, and slices taken for whole GPUs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "gradwatt/diagnosis/causes/cause.hpp"
@@ -27,7 +28,13 @@ void judge_slice(const FactSheet& facts, Opinion& opinion) {
   } else if (!*mig) {
     return void(opinion.rules_out("the GPU is not partitioned", {"gpu.mig_mode"}));
   }
-  opinion.supports(weight::kStrong, "the GPU is partitioned (MIG): its figures are those of a slice", {"gpu.mig_mode"});
+  // Alone it is how the machine is set up; with a job on it, it may be what the job lacks.
+  constexpr std::string_view kText = "the GPU is partitioned (MIG): its figures are those of a slice";
+  const bool has_job = std::ranges::any_of(facts.facts(), [](const auto& fact) {
+    return fact.name.starts_with("job.") || fact.name.starts_with("step.") || fact.name.starts_with("scaling.");
+  });
+  has_job ? opinion.supports(weight::kStrong, std::string(kText), {"gpu.mig_mode"})
+          : opinion.fits(weight::kStrong, std::string(kText), {"gpu.mig_mode"});
 }
 
 constexpr auto kCauses = std::to_array<CauseInfo>({

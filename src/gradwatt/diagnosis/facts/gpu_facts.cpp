@@ -110,7 +110,9 @@ std::optional<double> held_share(const record::Run& run, DeviceIndex gpu, const 
     if (counter)
       if (const auto growth = growth_in(run, gpu, *counter, window); growth && growth->seconds > 0)
         share = std::min(1.0, std::max(share.value_or(0), growth->amount / growth->seconds));
-  return share ? share : share_with_bits(run, gpu, holder.bits, window);
+  // A driver may lack the counter of one reason and show its bit all the same.
+  const auto seen = share_with_bits(run, gpu, holder.bits, window);
+  return share && seen ? std::optional(std::max(*share, *seen)) : share ? share : seen;
 }
 
 /// One GPU's facts by name, so that the mean over all is formed from the same.
@@ -194,6 +196,10 @@ void add_gpu_facts(const record::Run& run, Window window, FactList& out) {
       ++sums[name].second;
     }
   }
+  for (const auto& event : run.events)
+    if (event.kind == "sensor.lost" && event.device && *event.device < run.devices.size() &&
+        is_whole_gpu(run.devices[*event.device]))
+      out.add("gpu.lost", subject_of(run.devices[*event.device], hosts.size() > 1), 1);
   if (gpus == 0) return;
   out.add("gpu.count", "job", gpus);
   for (const auto& [name, sum] : sums)

@@ -66,15 +66,16 @@ std::optional<std::map<std::int32_t, OwnTime>> own_times(const energy::RankSteps
   return out;
 }
 
-double mean_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
-  double sum = 0;
-  for (std::size_t i = begin; i < end; ++i) sum += values[i];
-  return sum / static_cast<double>(end - begin);
+/// Of steps [begin, end): a single pause makes no slow rank.
+double usual_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  return energy::median_of(
+      {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)});
 }
 
 /// The rank with the most own time among steps [begin, end).
 std::int32_t slowest(const std::map<std::int32_t, OwnTime>& times, std::size_t begin, std::size_t end) {
-  return std::ranges::max_element(times, {}, [&](const auto& entry) { return mean_of(entry.second.own_s, begin, end); })
+  return std::ranges::max_element(times, {},
+                                  [&](const auto& entry) { return usual_of(entry.second.own_s, begin, end); })
       ->first;
 }
 
@@ -93,13 +94,13 @@ void add_rank_facts(const record::Run& run, energy::Window window, FactList& out
   const auto culprit = slowest(*times, 0, steps);
   std::vector<double> others;
   for (const auto& [rank, time] : *times) {
-    out.add("rank.own_time_s", energy::rank_name(rank), mean_of(time.own_s, 0, steps), how);
-    out.add("rank.wait_s", energy::rank_name(rank), mean_of(time.wait_s, 0, steps), how);
-    if (rank != culprit) others.push_back(mean_of(time.own_s, 0, steps));
+    out.add("rank.own_time_s", energy::rank_name(rank), usual_of(time.own_s, 0, steps), how);
+    out.add("rank.wait_s", energy::rank_name(rank), usual_of(time.wait_s, 0, steps), how);
+    if (rank != culprit) others.push_back(usual_of(time.own_s, 0, steps));
   }
   const double usual_s = energy::median_of(others);
   if (usual_s <= 0) return;
-  out.add("rank.skew_share", "job", mean_of(times->at(culprit).own_s, 0, steps) / usual_s - 1, how);
+  out.add("rank.skew_share", "job", usual_of(times->at(culprit).own_s, 0, steps) / usual_s - 1, how);
   out.add("rank.culprit", "job", static_cast<double>(culprit), how);
   std::size_t same = 0, blocks = 0;
   for (std::size_t begin = 0; begin + kBlock <= steps; begin += kBlock, ++blocks)

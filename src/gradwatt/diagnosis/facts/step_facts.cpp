@@ -177,8 +177,9 @@ void add_step_facts(const record::Run& run, energy::Window window, FactList& out
   // Python does not see how long a rank waits inside backward(); what the reducer timed itself is the next best.
   const bool told = sum_of(all, Phase::comm_exposed).steps > 0;
   const auto comm = fact_of(run, "ddp.comm_s"), hidden = fact_of(run, "ddp.comm_overlap_s");
-  if (!told && comm && hidden && usual_s > 0)
-    out.add("step.comm_exposed_share", "job", std::clamp((*comm - *hidden) / usual_s, 0.0, 1.0), How::modelled);
+  const double mean_s = span_s / static_cast<double>(leading.size());
+  if (!told && comm && hidden && mean_s > 0)
+    out.add("step.comm_exposed_share", "job", std::clamp((*comm - *hidden) / mean_s, 0.0, 1.0), How::modelled);
 }
 
 }  // namespace gradwatt::diagnosis

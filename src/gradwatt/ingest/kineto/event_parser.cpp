@@ -121,6 +121,8 @@ void EventParser::add(std::string_view json) {
     ++trace_.unreadable;
   } else if (outline.has_duration) {
     ++trace_.events;
+    // A PyTorch built without Kineto (Debian's) names no category, and its host this way.
+    if (outline.category_name.empty() && outline.process == "CPU functions") outline.category = category_of("cpu_op");
     if (outline.category != nullptr) add_row(outline, details);
   }
 }

@@ -181,6 +181,23 @@ TEST(KinetoReader, KnowsALoaderWithoutWorkersByItsIterator) {
   EXPECT_NEAR(figure(run, "trace.loader_share").value(), 0.5, 1e-9);
 }
 
+TEST(KinetoReader, ReadsTheBareListOfAPyTorchWithoutKineto) {
+  std::string text = "[";
+  for (int i = 0; i < 2; ++i) {
+    const auto event = [&](const char* name, int at, int length) {
+      text += std::string(text.size() > 1 ? "," : "") + R"({"name": ")" + name + R"(", "ph": "X", "ts": )" +
+              std::to_string(1000 * i + at) + R"(, "dur": )" + std::to_string(length) +
+              R"(, "tid": 1, "pid": "CPU functions", "args": {}})";
+    };
+    event("ProfilerStep#0", 0, 1000);
+    event("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 0, 250);
+    event("aten::mm", 300, 500);
+  }
+  const auto run = import_trace(text + "]").run;
+  EXPECT_EQ(figure(run, "trace.steps"), 2);
+  EXPECT_NEAR(figure(run, "trace.loader_share").value_or(0), 0.25, 1e-9);
+}
+
 TEST(KinetoReader, HasNoLoaderShareWhereNoLoaderIsInTheTrace) {
   MadeTrace trace;
   trace.step(0, 1000, 100);

@@ -62,7 +62,17 @@ std::size_t RingDirectory::request_profile(std::uint32_t steps, const std::files
     const auto path = fmt::format("{}-{}.json", stem.string(), ring.reader.identity().pid);
     if (ring.reader.writer_alive(root_) && ring.reader.request_profile(steps, path)) ++asked;
   }
+  asked_ = asked;
   return asked;
+}
+
+std::size_t RingDirectory::profiles_answered() const {
+  std::size_t open = 0;
+  for (const auto& ring : rings_) {
+    const auto state = ring.reader.request_state();
+    open += state == RequestState::waiting || state == RequestState::taken ? 1 : 0;
+  }
+  return asked_ - std::min(asked_, open);
 }
 
 }  // namespace gradwatt::launch::marks

@@ -29,6 +29,8 @@ class RingDirectory {
 
   /// Asks every agent for a profile into `<stem>-<pid>.json`; how many took the request. C writers are asked too.
   std::size_t request_profile(std::uint32_t steps, const std::filesystem::path& stem);
+  /// Of these, how many have written it, failed or ended since.
+  [[nodiscard]] std::size_t profiles_answered() const;
 
  private:
   struct Ring {
@@ -40,6 +42,7 @@ class RingDirectory {
   std::filesystem::path folder_;
   core::FolderWatch watch_{folder_};
   core::FileTree root_;
+  std::size_t asked_ = 0;
   std::set<std::string, std::less<>> seen_;
   std::vector<Ring> rings_;
   std::vector<std::string> problems_;

@@ -109,7 +109,10 @@ Made make_cifar(const DataSpec& spec) {
 }
 
 Made make_winds(const DataSpec& spec) {
-  WindsSettings settings{.held_out_years = spec.held_out_years, .held_out = !is_training(spec), .steps = spec.steps};
+  WindsSettings settings{.held_out_years = spec.held_out_years,
+                         .held_out = !is_training(spec),
+                         .steps = spec.steps,
+                         .departures = spec.departures};
   if (!spec.path.empty()) settings.file = spec.path;
   return as_dataset(open_winds(settings));
 }

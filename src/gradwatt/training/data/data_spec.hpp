@@ -38,6 +38,7 @@ struct DataSpec {
   int steps = 1;                                 ///< fields in a target
   std::vector<std::size_t> field_channels = {};  ///< era5; empty: all
   int held_out_years = 2;                        ///< winds
+  bool departures = false;                       ///< winds: from the year's course
 };
 
 /// "images", "cifar10", "fashion-mnist", "idx", "winds", "era5", "shallow-water", "synthetic", "synthetic-fields",

@@ -25,11 +25,19 @@ core::Result<void> FieldSeries::fill(std::size_t index, ExampleRandom&, ExampleS
   return {};
 }
 
-void FieldSeries::climatology(std::size_t index, int step, std::span<float> field) const {
+std::span<const float> FieldSeries::at_its_time(std::span<const float> period, std::size_t index, int step) const {
   const auto size = parts_.grid.field_size();
-  const auto target = parts_.starts.at(index) + 1 + static_cast<std::size_t>(step);
-  const auto which = parts_.phase.empty() ? 0 : parts_.phase.at(target);
-  std::copy_n(parts_.climatology.begin() + static_cast<std::ptrdiff_t>(which * size), size, field.begin());
+  const auto number = parts_.starts.at(index) + static_cast<std::size_t>(step);
+  return period.subspan((parts_.phase.empty() ? 0 : parts_.phase.at(number)) * size, size);
+}
+
+void FieldSeries::climatology(std::size_t index, int step, std::span<float> field) const {
+  std::ranges::copy(at_its_time(parts_.climatology, index, step + 1), field.begin());
+}
+
+std::span<const float> FieldSeries::removed(std::size_t index, int step) const {
+  if (parts_.cycle.empty()) return {};
+  return at_its_time(parts_.cycle, index, step);
 }
 
 void measure_channels(std::span<const float> fields, FieldGrid& grid) {

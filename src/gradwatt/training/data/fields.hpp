@@ -32,6 +32,9 @@ class FieldDataset : public RowDataset {
   /// What one would expect of the target's field `step` (from 0) without a forecast: the mean of the training part,
   /// for the same time of the year where the data have one. Normalised; writes one field.
   virtual void climatology(std::size_t index, int step, std::span<float> field) const = 0;
+  /// What was taken away from the field `step` steps after the input (0: from the input) before anybody sees it. Empty:
+  /// nothing. Normalised; the data set's.
+  [[nodiscard]] virtual std::span<const float> removed(std::size_t /*index*/, int /*step*/) const { return {}; }
 
   [[nodiscard]] std::vector<std::int64_t> input_shape() const final;
   [[nodiscard]] std::vector<std::int64_t> target_shape() const final;
@@ -43,10 +46,11 @@ class FieldSeries : public FieldDataset {
  public:
   struct Parts {
     FieldGrid grid;
-    std::vector<float> fields;        ///< normalised, one after another
+    std::vector<float> fields;        ///< normalised, one after another; less the cycle where there is one
     std::vector<std::size_t> starts;  ///< the field that is the input of each example
     int steps = 1;
     std::vector<float> climatology;  ///< normalised fields of one period
+    std::vector<float> cycle;        ///< normalised fields of one period that were taken away; empty: none
     std::vector<std::size_t> phase;  ///< which of them belongs to each field; empty: the first
   };
   explicit FieldSeries(Parts parts) : parts_(std::move(parts)) {}
@@ -56,8 +60,12 @@ class FieldSeries : public FieldDataset {
   [[nodiscard]] const FieldGrid& grid() const override { return parts_.grid; }
   [[nodiscard]] int steps() const override { return parts_.steps; }
   void climatology(std::size_t index, int step, std::span<float> field) const override;
+  [[nodiscard]] std::span<const float> removed(std::size_t index, int step) const override;
 
  private:
+  /// Of `period` (climatology or cycle) the part for the field `step` steps after the input of an example.
+  [[nodiscard]] std::span<const float> at_its_time(std::span<const float> period, std::size_t index, int step) const;
+
   Parts parts_;
 };
 

@@ -6,6 +6,7 @@
 #include <netcdf.h>
 
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "gradwatt/training/data/shallow_water_fields.hpp"
@@ -139,6 +140,51 @@ TEST(Winds, TakeStatisticsAndClimatologyFromTheTrainingYearsOnly) {
   held->climatology(0, 0, field);  // the target is the second month of the held-out year: a February
   EXPECT_NEAR(field[0] * train->grid().deviation[0] + 5.5, 1.0, 1e-4);
   EXPECT_NEAR(field[6], 0.0, 1e-4);  // the mean of 1 and 2
+}
+
+TEST(Winds, DeparturesAndWhatWasTakenAwayAreTheFieldsAgain) {
+  doubles::MadeTree tree;
+  const auto path = tree.path("winds.cdf");
+  write_winds(path, 36, [](int c, int month, int row, int column) {
+    return static_cast<float>(std::sin(month * 1.7 + row) + c * std::cos(month * 0.5) + column);
+  });
+  const WindsSettings whole{.file = path, .held_out_years = 1, .held_out = true, .even_rows = false};
+  auto less = whole;
+  less.departures = true;
+  const auto fields = open_winds(whole).value(), departures = open_winds(less).value();
+  EXPECT_TRUE(fields->removed(0, 0).empty());
+  for (const std::size_t i : {0U, 5U, 10U}) {
+    const auto as_is = example(*fields, i), departure = example(*departures, i);
+    const auto size = departure.input.sizes().vec();
+    const auto taken = [&](int step) {
+      const auto field = departures->removed(i, step);
+      return at::from_blob(const_cast<float*>(field.data()), size);
+    };
+    EXPECT_TRUE(at::allclose(departure.input + taken(0), as_is.input, 1e-5, 1e-5));
+    EXPECT_TRUE(at::allclose(departure.target + taken(1), as_is.target, 1e-5, 1e-5));
+    std::vector<float> a(fields->grid().field_size()), b(a.size());
+    fields->climatology(i, 0, a);
+    departures->climatology(i, 0, b);
+    EXPECT_EQ(a, b) << "the climatology is that of whole fields";
+  }
+}
+
+TEST(Winds, TheYearsCourseHasTwoWavesAndNoMonthOfItsOwn) {
+  doubles::MadeTree tree;
+  const auto path = tree.path("winds.cdf");
+  constexpr double kMonth = 2 * std::numbers::pi / 12;
+  // u: only what the course holds. v: only a wave that is too fast for it.
+  write_winds(path, 24, [](int c, int month, int, int) {
+    const double slow = 3 + 2 * std::cos(kMonth * month + 0.4) + std::sin(2 * kMonth * month);
+    return static_cast<float>(c == 0 ? slow : 5 + std::cos(4 * kMonth * month));
+  });
+  const auto data = open_winds({.file = path, .held_out_years = 0, .even_rows = false, .departures = true}).value();
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const auto input = example(*data, i).input;
+    EXPECT_LT(input[0].abs().max().item<double>(), 1e-5);
+    const double fast = std::cos(4 * kMonth * static_cast<double>(i)) / data->grid().deviation[1];
+    EXPECT_NEAR(input[1][0][0].item<double>(), fast, 1e-5);
+  }
 }
 
 TEST(Winds, ReplaceMissingValuesByTheMean) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <span>
 #include <string>
 #include <system_error>
@@ -178,6 +179,34 @@ std::vector<float> monthly_means(std::span<const float> fields, std::size_t size
   return means;
 }
 
+/// The mean of the twelve fields and their yearly and half-yearly waves, month by month.
+std::vector<float> smooth_year(std::span<const float> monthly, std::size_t size) {
+  constexpr int kWaves = 2;
+  // Each month is a weighted sum of all: the projection on the waves, which are orthogonal over twelve months.
+  std::array<double, kMonths> weight{};
+  for (std::size_t lag = 0; lag < kMonths; ++lag) {
+    weight[lag] = 1;
+    for (int k = 1; k <= kWaves; ++k)
+      weight[lag] += 2 * std::cos(2 * std::numbers::pi * k * static_cast<double>(lag) / kMonths);
+    weight[lag] /= kMonths;
+  }
+  std::vector<float> smooth(monthly.size());
+  for (std::size_t month = 0; month < kMonths; ++month) {
+    for (std::size_t i = 0; i < size; ++i) {
+      double sum = 0;
+      for (std::size_t other = 0; other < kMonths; ++other)
+        sum += weight[(month + kMonths - other) % kMonths] * monthly[other * size + i];
+      smooth[month * size + i] = static_cast<float>(sum);
+    }
+  }
+  return smooth;
+}
+
+void take_away_cycle(FieldSeries::Parts& parts, std::size_t size) {
+  for (std::size_t field = 0; field < parts.phase.size(); ++field)
+    for (std::size_t i = 0; i < size; ++i) parts.fields[field * size + i] -= parts.cycle[parts.phase[field] * size + i];
+}
+
 }  // namespace
 
 core::Result<std::shared_ptr<FieldDataset>> open_winds(const WindsSettings& settings) {
@@ -202,6 +231,10 @@ core::Result<std::shared_ptr<FieldDataset>> open_winds(const WindsSettings& sett
   normalise(parts.fields, parts.grid);
   parts.climatology = monthly_means(parts.fields, size, training);
   for (std::size_t month = 0; month < winds->months; ++month) parts.phase.push_back(month % kMonths);
+  if (settings.departures) {
+    parts.cycle = smooth_year(parts.climatology, size);
+    take_away_cycle(parts, size);
+  }
   const auto begin = settings.held_out ? training : 0, end = settings.held_out ? winds->months : training;
   for (auto month = begin; month + static_cast<std::size_t>(settings.steps) < end; ++month)
     parts.starts.push_back(month);

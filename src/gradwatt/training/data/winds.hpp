@@ -18,6 +18,9 @@ struct WindsSettings {
   int steps = 1;           ///< months in a target
   /// Patches of a model must divide the rows: the last row (a pole) is left out when their number is odd.
   bool even_rows = true;
+  /// Inputs and targets are departures from the year's course: less the mean and the two slowest waves of the monthly
+  /// climatology. Of some ten years, single months' means are mostly noise.
+  bool departures = false;
 };
 
 /// Channels u and v (m/s). Missing values become the mean of their channel (0 when normalised). Mean, deviation and the

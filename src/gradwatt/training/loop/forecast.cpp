@@ -21,18 +21,18 @@ class Forecast final : public Objective {
   /// Of the first step of the forecast.
   std::vector<double> score(Model& model, const torch::Tensor& input, const torch::Tensor& target,
                             std::span<const std::size_t> indices) override {
-    const auto truth = steps_of(target)[0].to(at::kDouble);
-    const auto forecast = model.forward(input);
+    const auto output = model.forward(input), first = steps_of(target)[0];
+    const auto forecast = whole(output, indices, 1), truth = whole(first, indices, 1), same = whole(input, indices, 0);
     const auto usual = climatology(indices);
     const auto count = static_cast<double>(input.size(0));
     const auto rmse = [&](const torch::Tensor& fields) {
-      return weighted_rmse(fields.to(at::kDouble), truth, weights_).mean(1).sum().item<double>();
+      return weighted_rmse(fields, truth, weights_).mean(1).sum().item<double>();
     };
     const auto acc = [&](const torch::Tensor& fields) {
-      return anomaly_correlation(fields.to(at::kDouble), truth, usual, weights_).mean(1).sum().item<double>();
+      return anomaly_correlation(fields, truth, usual, weights_).mean(1).sum().item<double>();
     };
-    const auto loss = relative_l2(forecast.to(at::kDouble), truth).item<double>() * count;
-    return {rmse(forecast), rmse(input), rmse(usual), acc(forecast), acc(input), loss, count};
+    const auto loss = relative_l2(output, first).item<double>() * count;
+    return {rmse(forecast), rmse(same), rmse(usual), acc(forecast), acc(same), loss, count};
   }
 
   Metrics metrics(const std::vector<double>& sums) const override {
@@ -48,6 +48,19 @@ class Forecast final : public Objective {
   [[nodiscard]] std::vector<torch::Tensor> steps_of(const torch::Tensor& target) const {
     if (target.dim() == 4) return {target};
     return target.unbind(1);
+  }
+
+  /// With what the data set had taken away from the fields `step` steps after the inputs; double precision.
+  [[nodiscard]] torch::Tensor whole(const torch::Tensor& fields, std::span<const std::size_t> indices, int step) const {
+    auto sum = fields.to(at::kCPU, at::kDouble, /*non_blocking=*/false, /*copy=*/true);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const auto removed = fields_->removed(indices[i], step);
+      if (removed.empty()) continue;
+      auto field = sum[static_cast<std::int64_t>(i)];
+      const auto cycle = at::from_blob(const_cast<float*>(removed.data()), field.sizes());  // NOLINT: only read
+      field.add_(cycle);
+    }
+    return sum;
   }
 
   [[nodiscard]] torch::Tensor climatology(std::span<const std::size_t> indices) const {

@@ -59,6 +59,7 @@ Afno::Afno(const AfnoShape& shape)
   unused_norm_ = register_module("norm", std::make_shared<LayerNorm>(shape.embed, kNormEpsilon));
   head_ = register_module("head",
                           std::make_shared<Linear>(shape.embed, out_channels_ * patch_ * patch_, /*with_bias=*/false));
+  if (shape.residual) skip_ = register_parameter("skip", at::empty({out_channels_}));
 }
 
 // batch × rows × columns × features.
@@ -77,7 +78,8 @@ torch::Tensor Afno::to_field(const torch::Tensor& patches) const {
 torch::Tensor Afno::forward(torch::Tensor input) {
   auto x = embed(input);
   for (const auto& block : blocks_) x = block->forward(x);
-  return to_field(head_->forward(x));
+  const auto field = to_field(head_->forward(x));
+  return skip_.defined() ? field.add(input.mul(skip_.view({-1, 1, 1}))) : field;
 }
 
 void Afno::initialize(at::Generator& random) {
@@ -93,6 +95,11 @@ void Afno::initialize(at::Generator& random) {
     }
   }
   normal(head_->weight, kInitialStd, random);
+  if (skip_.defined()) {
+    const at::NoGradGuard no_grad;
+    head_->weight.fill_(0);
+    skip_.fill_(1);
+  }
   reset_norms(*this);
 }
 
@@ -103,7 +110,8 @@ std::vector<LayerLine> Afno::list_layers(const Shape& input) const {
       lines.add({"pos_embed", "position embedding", {embedded[1], embedded[2], embedded[0]}, position_.numel(), 0});
   for (std::size_t i = 0; i < blocks_.size(); ++i) shape = blocks_[i]->list(lines, fmt::format("blocks.{}.", i), shape);
   lines.add({"norm", "layer norm, never applied", {}, count_parameters(*unused_norm_), 0});
-  lines.add("head", *head_, shape);
+  shape = lines.add("head", *head_, shape);
+  if (skip_.defined()) lines.add({"skip", "scaled input, added", input, skip_.numel(), 0});
   return lines.take();
 }
 

@@ -18,6 +18,7 @@ struct AfnoShape {
   std::int64_t height, width;  ///< pixels; multiples of `patch`
   std::int64_t patch, embed, depth, blocks;
   ModeSelection modes;  ///< of height/patch × width/patch tokens
+  bool residual = false;
 };
 
 /// LN, filter, + skip, LN, MLP, + skip. Features in the last dimension.
@@ -34,7 +35,8 @@ class AfnoBlock : public torch::nn::Module {
 
 /// Parameter names and order are those of the reference model, which declares a final layer norm ("norm") and never
 /// applies it: its 2 · embed parameters have no gradient, so whoever averages gradients must expect two unused tensors.
-/// It is kept so that parameter counts and weight files agree.
+/// It is kept so that parameter counts and weight files agree. With `residual` a last parameter "skip" scales the input
+/// that is added to the output, by channel.
 class Afno : public BuiltModel {
  public:
   explicit Afno(const AfnoShape& shape);
@@ -53,6 +55,7 @@ class Afno : public BuiltModel {
   std::vector<std::shared_ptr<AfnoBlock>> blocks_;
   std::shared_ptr<LayerNorm> unused_norm_;
   std::shared_ptr<Linear> head_;
+  torch::Tensor skip_;  // undefined: the output is the head's alone
 };
 
 }  // namespace gradwatt::training

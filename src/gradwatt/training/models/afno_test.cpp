@@ -197,6 +197,24 @@ TEST(ModeSelection, ScatterPutsBackWhatGatherTook) {
     }
 }
 
+TEST(AfnoTiny, AResidualModelBeginsAsPersistenceAndLearnsFromThere) {
+  const ModelSpec spec{.name = "afno-tiny",
+                       .in_channels = 2,
+                       .height = 8,
+                       .width = 16,
+                       .patch = 2,
+                       .embed = 8,
+                       .depth = 1,
+                       .blocks = 2,
+                       .residual = true};
+  const auto model = make_model(spec, 1).value();
+  const auto input = sines({3, 2, 8, 16});
+  EXPECT_TRUE(model->forward(input).equal(input));
+  relative_l2(model->forward(input), input.roll(1, 3)).backward();
+  for (const auto* name : {"skip", "head.weight"})
+    EXPECT_GT(model->named_parameters()[name].grad().abs().sum().item<double>(), 0) << name;
+}
+
 TEST(AfnoTiny, FieldsWithOddNumbersOfTokensKeepTheirSize) {
   for (const bool corrected : {false, true}) {
     ModelSpec spec{.name = "afno-tiny",

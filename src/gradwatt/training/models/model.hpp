@@ -38,6 +38,8 @@ struct ModelSpec {
   std::int64_t patch = 0, embed = 0, depth = 0, blocks = 0;
   double kept_modes = 1.0;       ///< hard_thresholding_fraction, in (0, 1]
   bool corrected_modes = false;  ///< keeps the low frequencies of both axes; false: as the reference does
+  /// Output = scale · input + what the network says, a scale for each channel. Begins as persistence: 1 and nothing.
+  bool residual = false;
 };
 
 [[nodiscard]] std::vector<std::string_view> model_names();

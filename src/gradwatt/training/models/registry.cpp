@@ -90,6 +90,10 @@ Result<void> check_afno(const ModelSpec& spec) {
                             must_divide(spec, "patch", spec.patch, "width", spec.width),
                             must_divide(spec, "blocks", spec.blocks, "embed", spec.embed)})
     if (!check) return check;
+  if (spec.residual && spec.in_channels != spec.out_channels)
+    return fail(Errc::wrong_use, fmt::format("Model {}: residual needs as many channels of the output ({}) as of the "
+                                             "input ({}).",
+                                             spec.name, spec.out_channels, spec.in_channels));
   if (!(spec.kept_modes > 0 && spec.kept_modes <= 1))
     return fail(Errc::wrong_use, fmt::format("Model {}: kept_modes = {} is not a share above 0 and up to 1.", spec.name,
                                              spec.kept_modes));
@@ -134,7 +138,8 @@ Result<Built> build_afno(const ModelSpec& spec) {
                                           .embed = spec.embed,
                                           .depth = spec.depth,
                                           .blocks = spec.blocks,
-                                          .modes = *modes});
+                                          .modes = *modes,
+                                          .residual = spec.residual});
 }
 
 }  // namespace

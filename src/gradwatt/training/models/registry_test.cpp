@@ -49,6 +49,11 @@ TEST(Registry, SizesThatAreNoSizesAreRefusedByName) {
   EXPECT_THAT(refusal({.name = "afno-tiny", .depth = -2}).message, HasSubstr("depth = -2"));
 }
 
+TEST(Registry, AResidualModelGivesTheChannelsThatItGets) {
+  const ModelSpec spec{.name = "afno-tiny", .in_channels = 3, .out_channels = 2, .residual = true};
+  EXPECT_THAT(refusal(spec).message, HasSubstr("residual"));
+}
+
 TEST(Registry, AShareOfModesMustKeepSome) {
   for (const double share : {0.0, -0.5, 1.5, std::nan("")})
     EXPECT_THAT(refusal({.name = "afno-tiny", .kept_modes = share}).message, HasSubstr("is not a share"));
