@@ -3,21 +3,15 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "gradwatt/ingest/import.hpp"
+#include "tests/fuzz/promise.hpp"
 
 namespace {
 
 using namespace gradwatt;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 bool is_plausible(const record::Metric& metric, double value) {
   if (metric.unit == "c") return value > -300 && value < 300;

@@ -9,7 +9,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,20 +17,16 @@
 
 #include "gradwatt/launch/marks/mark_layout.h"
 #include "gradwatt/launch/marks/mark_reader.hpp"
+#include "tests/fuzz/promise.hpp"
 
 namespace {
 
 using namespace gradwatt;
+using fuzz::require;
 using launch::marks::Batch;
 
 constexpr std::uint32_t kSlots = 8;
 constexpr std::uint8_t kUnordered = 1, kOwnHeader = 2;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
 
 /// One ring for all inputs of this process.
 class RingFile {

@@ -2,21 +2,15 @@
 // refusal in words. A control character in front says how much data follow the header.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "gradwatt/training/models/safetensors_header.hpp"
+#include "tests/fuzz/promise.hpp"
 
 namespace {
 
 using namespace gradwatt;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken promise: %s\n", what);
-  std::abort();
-}
+using fuzz::require;
 
 void check(const training::SafetensorsHeader& header, std::uint64_t data_bytes) {
   std::uint64_t filled = 0;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::uint8_t kUnsignedByte = 0x08;  // element type in the third byte of the magic number
 /// No data set in this format is larger.
 constexpr std::size_t kMaxBytes = std::size_t{4} << 30U;
-constexpr std::size_t kPieceBytes = std::size_t{64} << 20U;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20U;
 
 struct CloseGz {
   void operator()(gzFile_s* file) const { gzclose(file); }

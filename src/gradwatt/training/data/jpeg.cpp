@@ -16,6 +16,8 @@ namespace {
 
 /// The filter of a shrinking resize reaches past the crop by less than two output steps of a reduced image.
 constexpr int kMarginPixels = 4;
+/// More than any photograph of a data set has: a damaged header must not cost gigabytes.
+constexpr std::int64_t kMaxPixels = std::int64_t{1} << 28;
 
 }  // namespace
 
@@ -132,7 +134,12 @@ JpegDecoder::~JpegDecoder() = default;
 core::Result<ImageSize> JpegDecoder::open(std::span<const std::uint8_t> file) {
   if (file.empty()) return core::fail(core::Errc::unusable_input, "the file is empty");
   if (!library_->read_header(file)) return core::fail(core::Errc::unusable_input, library_->reason.data());
-  return ImageSize{static_cast<int>(library_->image.image_width), static_cast<int>(library_->image.image_height)};
+  const ImageSize size{static_cast<int>(library_->image.image_width), static_cast<int>(library_->image.image_height)};
+  if (std::int64_t{size.width} * size.height > kMaxPixels)
+    return core::fail(core::Errc::unusable_input,
+                      fmt::format("it says that it has {}×{} pixels, more than {}: it is damaged", size.width,
+                                  size.height, kMaxPixels));
+  return size;
 }
 
 core::Result<JpegDecoder::Piece> JpegDecoder::decode(const Box& crop, ImageSize wanted) {

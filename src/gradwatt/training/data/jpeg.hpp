@@ -19,7 +19,8 @@ class JpegDecoder {
   JpegDecoder(const JpegDecoder&) = delete;
   JpegDecoder& operator=(const JpegDecoder&) = delete;
 
-  /// Reads the header; `file` must stay until decode() is done. Errors: unusable_input with libjpeg's reason.
+  /// Reads the header; `file` must stay until decode() is done. Errors: unusable_input with libjpeg's reason, or a size
+  /// that no photograph has.
   [[nodiscard]] core::Result<ImageSize> open(std::span<const std::uint8_t> file);
 
   /// A piece of the image at 1/reduction of its size, and where the crop lies in it.

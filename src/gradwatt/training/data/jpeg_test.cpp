@@ -36,6 +36,17 @@ TEST(JpegDecoder, DecodesTheWholeImage) {
   }
 }
 
+TEST(JpegDecoder, RefusesASizeThatOnlyADamagedHeaderNames) {
+  auto file = made_jpeg(16, 16, 3, slope);
+  const auto frame = file.find("\xFF\xC0");  // baseline: length, precision, then height and width in two bytes each
+  ASSERT_NE(frame, std::string::npos);
+  file.replace(frame + 5, 4, "\xFF\xDC\xFF\xDC");
+  JpegDecoder decoder;
+  const auto size = decoder.open(bytes(file));
+  ASSERT_FALSE(size);
+  EXPECT_THAT(size.error().message, testing::HasSubstr("65500×65500"));
+}
+
 TEST(JpegDecoder, GivesOfACropTheSamePixelsAsOfTheWholeImage) {
   for (const bool progressive : {false, true}) {
     const auto file = made_jpeg(

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
@@ -23,15 +26,14 @@ struct Row {
   Set set;
 };
 
+/// Larger than any count of a training, and small enough that a product of two is still a number.
+constexpr std::int64_t kLargestCount = std::int64_t{1} << 31;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+
 template <class Integer>
-Set count(Integer Recipe::*member, std::int64_t low = 0) {
-  return [=](Recipe& recipe, std::string_view text) -> std::optional<std::string> {
-    const auto value = core::parse_int(text);
-    if (!value || *value < low) return fmt::format("a whole number of at least {}", low);
-    recipe.*member = static_cast<Integer>(*value);
-    return std::nullopt;
-  };
-}
+constexpr std::int64_t kHolds = std::min<std::uint64_t>(std::numeric_limits<Integer>::max(), kLargest);
+template <class Integer>
+constexpr std::int64_t kHolds<std::optional<Integer>> = kHolds<Integer>;
 
 /// For members of the parts: `at` finds the place.
 template <class At>
@@ -54,13 +56,22 @@ void assign(std::optional<Integer>& place, std::int64_t value) {
 }
 
 template <class At>
-Set count_at(At at, std::int64_t low) {
+Set count_at(At at, std::int64_t low, std::int64_t high = kLargestCount) {
+  using Place = std::remove_cvref_t<decltype(at(std::declval<Recipe&>()))>;
+  high = std::min(high, kHolds<Place>);
   return [=](Recipe& recipe, std::string_view text) -> std::optional<std::string> {
     const auto value = core::parse_int(text);
-    if (!value || *value < low) return fmt::format("a whole number of at least {}", low);
+    if (!value || *value < low || *value > high)
+      return fmt::format("a whole number of at least {} and at most {}", low, high);
     assign(at(recipe), *value);
     return std::nullopt;
   };
+}
+
+template <class Integer>
+Set count(Integer Recipe::*member, std::int64_t low = 0, std::int64_t high = kLargestCount) {
+  return count_at(
+      [=](Recipe & recipe) -> auto& { return recipe.*member; }, low, high);
 }
 
 template <class At>
@@ -125,19 +136,19 @@ const std::vector<Row>& rows() {
       {"model.kept_modes", "share of the frequencies that pass the filter",
        number_at(GRADWATT_AT(model.kept_modes), 0, 1)},
       {"model.corrected_modes", "keep the low frequencies of both axes", flag_at(GRADWATT_AT(model.corrected_modes))},
+      {"model.residual", "forecast a change of the input; begins as persistence (fourcastnet, afno-tiny)",
+       flag_at(GRADWATT_AT(model.residual))},
       {"data.kind",
        "images, cifar10, fashion-mnist, idx, winds, era5, shallow-water, synthetic, synthetic-fields, free",
        text_at(GRADWATT_AT(data.kind))},
       {"data.path", "folder or file; empty: where the Debian package of the kind puts it",
        text_at(GRADWATT_AT(data.path))},
       {"data.augment", "random crops and mirroring in training", flag_at(GRADWATT_AT(data.augment))},
-      {"data.seed", "of made data", count_at(GRADWATT_AT(data.seed), 0)},
+      {"data.seed", "of made data", count_at(GRADWATT_AT(data.seed), 0, kLargest)},
       {"data.image_size", "height and width that the network gets (images, idx, synthetic)",
        count_at(GRADWATT_AT(data.image_size), 1)},
       {"data.resize", "images: shorter side before the centre is cut out", count_at(GRADWATT_AT(data.resize), 1)},
       {"data.shift_pixels", "idx, cifar10: random shift in training", count_at(GRADWATT_AT(data.shift_pixels), 0)},
-      {"model.residual", "forecast a change of the input; begins as persistence (fourcastnet, afno-tiny)",
-       flag_at(GRADWATT_AT(model.residual))},
       {"data.erase_probability", "idx, cifar10: random erasing in training",
        number_at(GRADWATT_AT(data.erase_probability), 0, 1)},
       {"data.examples", "of made data", count_at(GRADWATT_AT(data.examples), 1)},
@@ -158,6 +169,8 @@ const std::vector<Row>& rows() {
          return std::nullopt;
        }},
       {"data.held_out_years", "winds: last years, kept for evaluation", count_at(GRADWATT_AT(data.held_out_years), 1)},
+      {"data.departures", "winds: inputs and forecasts are departures from the year's course",
+       flag_at(GRADWATT_AT(data.departures))},
       {"loader.workers", "threads of a rank that read data; 0: none, the step waits",
        count_at(GRADWATT_AT(loader.workers), 0)},
       {"loader.prefetch", "batches ahead for each worker", count_at(GRADWATT_AT(loader.prefetch), 1)},
@@ -169,8 +182,6 @@ const std::vector<Row>& rows() {
       {"batch.global", "examples of all ranks an update", count(&Recipe::global_batch, 1)},
       {"batch.accumulate", "micro-steps an update", count(&Recipe::accumulate, 1)},
       {"batch.samples_per_rank", "the data set grows: each rank adds so many examples",
-      {"data.departures", "winds: inputs and forecasts are departures from the year's course",
-       flag_at(GRADWATT_AT(data.departures))},
        count(&Recipe::samples_per_rank, 0)},
       {"optimizer.name", "sgd, adamw, lars, lamb", text_at(GRADWATT_AT(optimizer.name))},
       {"optimizer.momentum", "of sgd and lars", number_at(GRADWATT_AT(optimizer.momentum), 0, 1)},
@@ -202,8 +213,9 @@ const std::vector<Row>& rows() {
          return std::nullopt;
        }},
       {"sync.overlap", "average gradients during the backward pass", flag_at(GRADWATT_AT(sync.overlap))},
-      {"sync.bucket_bytes", "gradients averaged in one piece", count_at(GRADWATT_AT(sync.bucket_bytes), 1)},
-      {"sync.first_bucket_bytes", "the same for the first piece", count_at(GRADWATT_AT(sync.first_bucket_bytes), 1)},
+      {"sync.bucket_bytes", "gradients averaged in one piece", count_at(GRADWATT_AT(sync.bucket_bytes), 1, kLargest)},
+      {"sync.first_bucket_bytes", "the same for the first piece",
+       count_at(GRADWATT_AT(sync.first_bucket_bytes), 1, kLargest)},
       {"sync.wire", "type in which gradients travel: fp32, bf16, fp16",
        choice_at(GRADWATT_AT(sync.averager.wire), kWires)},
       {"sync.shared_memory", "between ranks of one host; false: MPI",
@@ -211,7 +223,7 @@ const std::vector<Row>& rows() {
       {"run.epochs", "", count(&Recipe::epochs, 1)},
       {"run.steps", "end after so many updates; 0: do not", count(&Recipe::steps, 0)},
       {"run.evaluate_every_epochs", "0: never", count(&Recipe::evaluate_every_epochs, 0)},
-      {"run.seed", "", count(&Recipe::seed, 0)},
+      {"run.seed", "", count(&Recipe::seed, 0, kLargest)},
       {"run.threads", "of a rank's operations; 0: cores / ranks of the host", count(&Recipe::threads, 0)},
       {"run.verify_ranks", "compare the ranks' parameters after every step", flag_at(GRADWATT_AT(verify_ranks))},
       {"run.precision", "fp32, bf16, fp16, fp64", choice_at(GRADWATT_AT(precision), kPrecisions)},

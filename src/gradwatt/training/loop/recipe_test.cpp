@@ -45,7 +45,8 @@ TEST(Recipe, MistakesNameTheirPlaceAndTheNearestRightWord) {
 
 TEST(Recipe, ValuesOutOfRangeAreRefused) {
   for (const auto* setting : {"run.epochs=0", "run.epochs=2.5", "optimizer.momentum=1.5", "run.channels_last=maybe",
-                              "schedule.milestones=3,x", "batch.accumulate=0", "sync.bucket_bytes=0"})
+                              "schedule.milestones=3,x", "batch.accumulate=0", "sync.bucket_bytes=0",
+                              "batch.accumulate=9223372036854775807", "data.rows=4294967296", "run.clip=nan"})
     EXPECT_FALSE(parse(kSmall, {setting})) << setting;
 }
 
