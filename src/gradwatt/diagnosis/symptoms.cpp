@@ -205,6 +205,8 @@ std::optional<Symptom> bursty_input_wait(const FactSheet& facts) {
   constexpr double kBurst = 5;
   const auto mean = facts.number("step.data_wait_s"), most = facts.number("step.data_wait_max_s");
   if (!mean || !most || *mean <= 0 || *most < kBurst * *mean) return std::nullopt;
+  // Bursts of next to nothing are no symptom.
+  if (const auto share = facts.number("step.data_wait_share"); share && *share < kWorthMentioning) return std::nullopt;
   return Symptom{*most / *mean,
                  fmt::format("the wait for a batch varies from {:.3g} s on average to {:.3g} s", *mean, *most),
                  {"step.data_wait_max_s", "step.data_wait_s"}};
