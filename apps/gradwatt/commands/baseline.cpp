@@ -13,6 +13,7 @@
 #include "gradwatt/report/figures.hpp"
 #include "gradwatt/report/findings_text.hpp"
 #include "run_ref.hpp"
+#include "show_report.hpp"
 
 namespace gradwatt::app {
 namespace {
@@ -26,17 +27,10 @@ struct Wanted {
   bool json = false;
 };
 
-record::LoadOptions columns() {
-  auto out = energy::columns_for_summary();
-  for (const auto id : *diagnosis::columns_for_facts().metrics)
-    if (std::ranges::find(*out.metrics, id) == out.metrics->end()) out.metrics->push_back(id);
-  return out;
-}
-
 core::Result<record::Run> load(Context& context, const core::Settings& settings, const std::string& name) {
   const auto ref = resolve_run(settings, context.working_folder, name);
   if (!ref) return core::fail(ref.error());
-  return load_run(context, *ref, columns());
+  return load_run(context, *ref, diagnosis_columns());
 }
 
 std::string figure(std::optional<double> value, std::string_view unit) {

@@ -67,20 +67,13 @@ core::Result<void> settle(Wanted& wanted) {
   return settle_condition(wanted);
 }
 
-record::LoadOptions columns_for_comparison() {
-  auto columns = energy::columns_for_summary();
-  for (const auto id : *diagnosis::columns_for_facts().metrics)
-    if (std::ranges::find(*columns.metrics, id) == columns.metrics->end()) columns.metrics->push_back(id);
-  return columns;
-}
-
 core::Result<std::vector<record::Run>> load_side(Context& context, const core::Settings& settings,
                                                  const std::vector<std::string>& names) {
   std::vector<record::Run> runs;
   for (const auto& name : names) {
     const auto ref = resolve_run(settings, context.working_folder, name);
     if (!ref) return core::fail(ref.error());
-    auto run = load_run(context, *ref, columns_for_comparison());
+    auto run = load_run(context, *ref, diagnosis_columns());
     if (!run) return core::fail(run.error());
     runs.push_back(std::move(*run));
   }

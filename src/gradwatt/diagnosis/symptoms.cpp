@@ -56,6 +56,17 @@ std::optional<Symptom> exposed_communication(const FactSheet& facts) {
   return std::nullopt;
 }
 
+std::optional<double> exposed_share(const FactSheet& facts) {
+  const auto exposed = exposed_communication(facts);
+  return exposed ? std::optional(exposed->value) : std::nullopt;
+}
+
+std::optional<double> usable_cpus(const FactSheet& facts) {
+  for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
+    if (const auto cores = facts.number(name)) return cores;
+  return std::nullopt;
+}
+
 std::optional<Symptom> gpu_gaps(const FactSheet& facts) {
   for (const std::string_view name : {"trace.idle_share", "gpu.idle_share"})
     if (const auto share = facts.number(name)) return share_of("GPUs run no kernel", *share, name);
@@ -93,9 +104,7 @@ std::optional<Symptom> busy_at_low_power(const FactSheet& facts) {
 }
 
 std::optional<Symptom> idle_cores(const FactSheet& facts) {
-  std::optional<double> cores;
-  for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
-    if (!cores) cores = facts.number(name);
+  const auto cores = usable_cpus(facts);
   if (!cores || *cores <= 0) return std::nullopt;
   for (const std::string_view name :
        {"job.cores_busy", "loader.cores_used", "job.cpus_used_distinct", "host.cores_busy"})

@@ -20,6 +20,10 @@ struct Symptom {
 [[nodiscard]] std::optional<Symptom> input_wait(const FactSheet& facts);
 /// Part of the step that waits for other ranks or the network, 0 to 1.
 [[nodiscard]] std::optional<Symptom> exposed_communication(const FactSheet& facts);
+/// The same figure alone: the ceiling of what better communication can gain.
+[[nodiscard]] std::optional<double> exposed_share(const FactSheet& facts);
+/// CPUs that the job may use: quota and affinity, else those of the host.
+[[nodiscard]] std::optional<double> usable_cpus(const FactSheet& facts);
 /// Part of the time in which GPUs run no kernel, 0 to 1.
 [[nodiscard]] std::optional<Symptom> gpu_gaps(const FactSheet& facts);
 /// Power between idle (0) and limit (1). Without an idle figure a tenth of the limit stands for it.

@@ -10,19 +10,13 @@
 namespace gradwatt::diagnosis {
 namespace {
 
-std::optional<double> cores_of(const FactSheet& facts) {
-  for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
-    if (const auto cores = facts.number(name)) return cores;
-  return std::nullopt;
-}
-
 double ranks_on_host(const FactSheet& facts) {
   const double ranks = facts.number("job.world_size").value_or(facts.number("gpu.count").value_or(1));
   return std::max(1.0, ranks / std::max(1.0, facts.number("job.nodes").value_or(1)));
 }
 
 void judge_thread_demand(const FactSheet& facts, Opinion& opinion) {
-  const auto cores = cores_of(facts);
+  const auto cores = usable_cpus(facts);
   std::optional<double> threads;
   for (const std::string_view name : {"job.threads_per_rank", "torch.num_threads"})
     if (!threads) threads = facts.number(name);
@@ -71,7 +65,7 @@ void judge_oversubscribed(const FactSheet& facts, Opinion& opinion) {
                      fmt::format("{:.0f} CPUs work for {:.0f} GPU{}, which idle all the same", *busy,
                                  ranks_on_host(facts), ranks_on_host(facts) == 1 ? "" : "s"),
                      {"job.cores_busy", "gpu.count"});
-  if (const auto foreign = facts.number("host.foreign_cores_busy"), cores = cores_of(facts);
+  if (const auto foreign = facts.number("host.foreign_cores_busy"), cores = usable_cpus(facts);
       foreign && cores && *foreign > 0.3 * *cores)
     opinion.speaks_against(weight::kFair, fmt::format("other programs keep {:.1f} CPUs busy", *foreign),
                            {"host.foreign_cores_busy"});
@@ -94,7 +88,7 @@ void judge_affinity(const FactSheet& facts, Opinion& opinion) {
     if (const auto set = facts.variable(name);
         set && !set->empty() && *set != "unset" && *set != "disabled" && *set != "none")
       opinion.supports(weight::kStrong, fmt::format("{}={} pins threads", name, *set), {"env.value"});
-  const auto cores = cores_of(facts);
+  const auto cores = usable_cpus(facts);
   std::optional<double> used;
   for (const std::string_view name : {"job.cpus_used_distinct", "loader.cores_used"})
     if (!used) used = facts.number(name);
@@ -146,7 +140,7 @@ void judge_contention(const FactSheet& facts, Opinion& opinion) {
   if (const auto own = facts.number("job.cores_busy"); own && *own < 0.1 && !facts.has("job.cpu_wait_share"))
     return void(opinion.rules_out("the job uses hardly any CPU", {"job.cores_busy"}));
   const auto foreign = facts.number("host.foreign_cores_busy");
-  const auto cores = facts.number("host.cpus") ? facts.number("host.cpus") : cores_of(facts);
+  const auto cores = facts.number("host.cpus") ? facts.number("host.cpus") : usable_cpus(facts);
   if (foreign && cores && *cores > 0) {
     const double share = *foreign / *cores;
     if (share < 0.1)
@@ -192,7 +186,7 @@ std::optional<double> cpu_wait_share(const FactSheet& facts) { return facts.numb
 std::optional<double> throttled_share(const FactSheet& facts) { return facts.number("job.cpu_throttled_share"); }
 
 void propose_threads(const FactSheet& facts, Advice& advice) {
-  if (const auto cores = cores_of(facts))
+  if (const auto cores = usable_cpus(facts))
     advice.change += fmt::format("; here {:.0f} threads a rank at most: {:.0f} CPUs for {:.0f} rank{}",
                                  std::max(1.0, *cores / ranks_on_host(facts)), *cores, ranks_on_host(facts),
                                  ranks_on_host(facts) == 1 ? "" : "s");

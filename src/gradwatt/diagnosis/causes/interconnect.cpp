@@ -213,11 +213,6 @@ void judge_pcie_link(const FactSheet& facts, Opinion& opinion) {
     opinion.rules_out("all PCIe links run at full width and rate", {"gpu.pcie_width"});
 }
 
-std::optional<double> exposed_share(const FactSheet& facts) {
-  const auto exposed = exposed_communication(facts);
-  return exposed ? std::optional(exposed->value) : std::nullopt;
-}
-
 constexpr std::string_view kAcsChange =
     "switch ACS off: in the BIOS (also of the root bridges), with setpci on the bridges above the GPUs, or pci=noacs "
     "at boot; in a virtual machine use ATS instead";

@@ -211,9 +211,7 @@ void propose_workers(const FactSheet& facts, Advice& advice) {
   const double ranks = std::max(1.0, facts.number("job.world_size").value_or(facts.number("gpu.count").value_or(1)));
   if (!wait || *wait >= 0.99) return;
   double workers = std::ceil(std::max(1.0, have) / (1 - *wait)) + 1;
-  std::optional<double> cores;
-  for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
-    if (!cores) cores = facts.number(name);
+  const auto cores = usable_cpus(facts);
   std::string bound;
   if (cores) {
     const double room = std::floor((*cores - ranks - kReservedCores) / (ranks * cpus_of_worker(facts, ranks, have)));

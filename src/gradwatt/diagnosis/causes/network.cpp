@@ -156,11 +156,6 @@ void judge_transfer_bound(const FactSheet& facts, Opinion& opinion) {
                                  {"comm.bus_bandwidth_bytes_per_s"});
 }
 
-std::optional<double> exposed_share(const FactSheet& facts) {
-  const auto exposed = exposed_communication(facts);
-  return exposed ? std::optional(exposed->value) : std::nullopt;
-}
-
 constexpr std::string_view kLess =
     "exchange less often or less: accumulation with no_sync between micro-steps, gradients in bf16 "
     "(bf16_compress_hook), a larger local batch, fewer hosts";

@@ -154,11 +154,6 @@ void judge_nccl_version(const FactSheet& facts, Opinion& opinion) {
                      {"comm.bus_bandwidth_bytes_per_s"});
 }
 
-std::optional<double> exposed_share(const FactSheet& facts) {
-  const auto exposed = exposed_communication(facts);
-  return exposed ? std::optional(exposed->value) : std::nullopt;
-}
-
 constexpr auto kCauses = std::to_array<CauseInfo>({
     {"config:nccl-environment", "N10", "NCCL settings that were inherited hold communication up", prior::kUsual,
      "step.comm_exposed_share", judge_nccl_environment,

@@ -149,11 +149,6 @@ void judge_spin(const FactSheet& facts, Opinion& opinion) {
   if (facts.has("step.time_s")) opinion.speaks_against(weight::kStrong, "steps go on", {"step.time_s"});
 }
 
-std::optional<double> exposed_share(const FactSheet& facts) {
-  const auto exposed = exposed_communication(facts);
-  return exposed ? std::optional(exposed->value) : std::nullopt;
-}
-
 constexpr auto kCauses = std::to_array<CauseInfo>({
     {"sync:small-buckets", "N11", "gradients go in many small collectives", prior::kUsual, "comm.collectives_per_step",
      judge_small_buckets,

@@ -10,17 +10,12 @@
 
 #include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/diagnosis/lint/lint_rules.hpp"
+#include "gradwatt/diagnosis/symptoms.hpp"
 
 namespace gradwatt::diagnosis {
 namespace {
 
 using enum LintSeverity;
-
-std::optional<double> cores_of(const FactSheet& facts) {
-  for (const std::string_view name : {"host.cpu_budget", "host.cpus_allowed", "host.cpus"})
-    if (const auto cores = facts.number(name)) return cores;
-  return std::nullopt;
-}
 
 double ranks_on_host(const FactSheet& facts) {
   return std::max(1.0,
@@ -36,7 +31,7 @@ void process_group_timeout(const FactSheet& facts, std::vector<LintFinding>& out
 }
 
 void threads_unset(const FactSheet& facts, std::vector<LintFinding>& out) {
-  const auto cores = cores_of(facts);
+  const auto cores = usable_cpus(facts);
   // Only where the whole environment was seen does "not there" mean "not set".
   if (!facts.has("env.nccl_count") || facts.variable("OMP_NUM_THREADS") || ranks_on_host(facts) < 2 || !cores ||
       *cores < 2)
@@ -48,7 +43,7 @@ void threads_unset(const FactSheet& facts, std::vector<LintFinding>& out) {
 }
 
 void worker_count(const FactSheet& facts, std::vector<LintFinding>& out) {
-  const auto workers = facts.number("loader.workers"), cores = cores_of(facts);
+  const auto workers = facts.number("loader.workers"), cores = usable_cpus(facts);
   if (!workers || !cores) return;
   const double wanted = ranks_on_host(facts) * (*workers + 1);
   if (wanted > 1.25 * *cores)
