@@ -23,6 +23,8 @@ constexpr int kMostRounds = 12;
 /// Repeats that agree exactly still scatter in the next run.
 constexpr double kLeastScatter = 1e-4;
 constexpr double kWorstCost = 1e300;
+/// 95 % quantile of the normal distribution.
+constexpr double kNormal90 = 1.6448536269514722;
 
 struct Box {
   Vector prior, spread, low, high;
@@ -210,18 +212,18 @@ double spread_of(const Fit& fit, const std::function<double(std::span<const doub
   return std::sqrt(std::max(0.0, slope.dot(covariance * slope)));
 }
 
-Figure figure_of(const Fit& fit, const std::function<double(std::span<const double>)>& model, bool new_observation) {
+Figure figure_of(const Fit& fit, const std::function<double(std::span<const double>)>& model, double more_spread) {
   const double value = model(fit.values);
-  double spread = spread_of(fit, model);
-  if (new_observation) spread = std::hypot(spread, fit.scatter);
-  const double factor = std::exp(student_t90(fit.freedom) * spread);
+  // The scatter was estimated, so Student's t; what the caller adds is said, not estimated.
+  const double estimated = student_t90(fit.freedom) * std::hypot(spread_of(fit, model), fit.scatter);
+  const double factor = std::exp(std::hypot(estimated, kNormal90 * more_spread));
   return {value, value / factor, value * factor};
 }
 
 double student_t90(double freedom) {
   // Abramowitz & Stegun 26.7.5 (Cornish-Fisher) from three degrees of freedom on; below that exact values,
   // interpolated.
-  constexpr double z = 1.6448536269514722;
+  constexpr double z = kNormal90;
   if (freedom < 3) {
     constexpr double exact[] = {6.3137515, 2.9199856, 2.3533634};
     const double at = std::clamp(freedom, 1.0, 3.0) - 1;

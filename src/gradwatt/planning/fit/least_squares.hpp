@@ -61,10 +61,11 @@ struct Figure {
   double value = 0, low90 = 0, high90 = 0;
 };
 
-/// A positive figure of the fitted parameters. The interval holds what the parameters leave open and, with
-/// `new_observation`, the scatter of a single measurement. Delta method on the logarithm, Student's t.
+/// A positive figure of the fitted parameters, as a new measurement would show it: the interval holds what the
+/// parameters leave open, the scatter of a measurement and `more_spread` (of the logarithm), what the caller knows
+/// besides. Delta method on the logarithm, Student's t.
 [[nodiscard]] Figure figure_of(const Fit& fit, const std::function<double(std::span<const double>)>& model,
-                               bool new_observation = true);
+                               double more_spread = 0);
 
 /// Standard deviation of the figure's logarithm that the parameters leave open.
 [[nodiscard]] double spread_of(const Fit& fit, const std::function<double(std::span<const double>)>& model);
