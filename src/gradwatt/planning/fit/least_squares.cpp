@@ -22,6 +22,8 @@ constexpr double kScatterTolerance = 1e-3;
 constexpr int kMostRounds = 12;
 /// Repeats that agree exactly still scatter in the next run.
 constexpr double kLeastScatter = 1e-4;
+/// Student's t of a known scatter is the normal distribution.
+constexpr double kKnownFreedom = 1e6;
 constexpr double kWorstCost = 1e300;
 /// 95 % quantile of the normal distribution.
 constexpr double kNormal90 = 1.6448536269514722;
@@ -63,6 +65,7 @@ class Fitter {
   void run() {
     for (int round = 0; round < kMostRounds; ++round) {
       descend();
+      if (problem_.scatter_is_known) return;
       const double before = scatter_;
       reweigh();
       if (std::abs(scatter_ - before) < kScatterTolerance * before && round > 1) return;
@@ -74,7 +77,7 @@ class Fitter {
     const Matrix covariance = information().ldlt().solve(Matrix::Identity(logs_.size(), logs_.size()));
     out.values = values_of(logs_);
     out.scatter = scatter_;
-    out.freedom = kScatterWeight + std::max(0.0, freedom(covariance));
+    out.freedom = problem_.scatter_is_known ? kKnownFreedom : kScatterWeight + std::max(0.0, freedom(covariance));
     out.iterations = iterations_;
     for (Eigen::Index i = 0; i < logs_.size(); ++i) {
       for (Eigen::Index j = 0; j < logs_.size(); ++j) out.covariance.push_back(covariance(i, j));

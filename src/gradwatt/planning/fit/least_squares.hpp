@@ -33,6 +33,8 @@ struct Problem {
   std::size_t observations = 0;
   Residuals residuals;
   double expected_scatter = 0.05;  ///< standard deviation of a residual before any was seen
+  /// The observations are too few to judge their scatter, or to tell an outlier from the curve: all count alike.
+  bool scatter_is_known = false;
 };
 
 /// Observations that the expected scatter counts as.
