@@ -14,7 +14,7 @@ enum PowerPlace : std::size_t { kFollow, kFreePower, kPowerSharpness };
 
 /// What the form may be off between profiled caps (standard deviation): on the flat part, and in addition a share of
 /// the slowdown itself on the steep one. Set so that the 90 % interval holds on the Zeus traces.
-constexpr double kFlatSpread = 0.02, kSteepSpread = 0.15;
+constexpr double kFlatSpread = 0.02, kSteepSpread = 0.2;
 /// Of power; the traces show 1 to 2 %.
 constexpr double kPowerFormSpread = 0.015;
 /// Below the static draw there is no speed; any small number keeps the logarithm finite.

@@ -1,19 +1,22 @@
 // Step time and power of a GPU under a power cap, from a few profiled caps.
 //
-//   speed  v(p) = [ ((p − p0) / (k − p0))^(−s) + 1 ]^(−1/s)     1 without a cap; p0: what the GPU draws without
-//   working; time   T(p) = T_free / v(p)                                 k: the cap from which the work would run free
-//   power  W(p) = [ (κ p)^(−q) + W_free^(−q) ]^(−1/q)           the cap below what the load draws, the load's own above
+//   speed  v(p) = [ ((p − p0) / (k − p0))^(−s) + 1 ]^(−1/s)
+//   time   T(p) = T_free / v(p)
+//   power  W(p) = [ (κ p)^(−q) + W_free^(−q) ]^(−1/q)
 //
-// Above its static draw a GPU's speed rises about linearly with the power it may use until the load runs free: the
-// curve is flat, bends at a knee and is steep below. (A power law a + b·p^(−k) bends too little at deep caps: on the
-// traces below its held-out errors from the lowest, middle and highest cap are 3.8 and 3.8 %, this form's 3.2 and 3.4
-// %.)
+// p0 is what the GPU draws without working, k the cap from which the work runs free, s and q how sharply the curves
+// bend. Above its static draw a GPU's speed rises about linearly with the power it may use until the load runs free:
+// the curve is flat, bends at a knee and is steep below. A power law a + b·p^(−k) bends too little at deep caps: from
+// the lowest, middle and highest cap of the traces below it errs by 3.8 % of time and energy, this form by 3.2 and 3.4
+// %.
 //
 // Priors (median, spread of the logarithm), as shares of the highest cap: k 0.6 (0.4), p0/k 0.27 (0.35), s 5 (0.4); κ 1
 // (0.1), q 8 (0.8). Set with the V100 and A40 power traces of Zeus (NSDI 2023) in view.
+//
 // Range: between the lowest and the highest profiled cap, never below: there the error is 14 % and more, and under
-// about 45 % of the highest cap energy rises again. A load that draws less than a cap does not feel it. Known error,
-// held out: see tests/corpus/power_cap_test.cpp, about 2.3 % of time and 2.8 % of energy.
+// about 45 % of the highest cap energy rises again. A load that draws less than a cap does not feel it.
+// Known error, held out (tests/corpus/power_cap_test.cpp): profiled at 45, 60 and 100 %, 2.3 % of time, 2.7 % of
+// energy.
 #pragma once
 
 #include <optional>

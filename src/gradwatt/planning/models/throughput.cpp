@@ -45,8 +45,8 @@ double net_s(std::span<const double> p, const StepLoad& load) {
   return p[across ? kNetAcross : kNetInside] * crowded * (moved + grown);
 }
 
-double gradient_s(std::span<const double> p, double local_batch) {
-  return p[kGradFixed] + p[kGradPerSample] * local_batch;
+double gradient_s(std::span<const double> p, const StepLoad& load) {
+  return load.gradient_factor * (p[kGradFixed] + p[kGradPerSample] * load.local_batch);
 }
 
 double overlapped(double gradient, double net, double gamma) {
@@ -57,7 +57,7 @@ double overlapped(double gradient, double net, double gamma) {
 }
 
 double step_s(std::span<const double> p, const StepLoad& load) {
-  const double gradient = gradient_s(p, load.local_batch);
+  const double gradient = gradient_s(p, load);
   return (load.accumulation - 1) * gradient + overlapped(gradient, net_s(p, load), 1 + p[kOverlapLessOne]);
 }
 
@@ -65,7 +65,7 @@ double step_s(std::span<const double> p, const StepLoad& load) {
 double net_weight(std::span<const double> p, const StepLoad& load) {
   const double net = net_s(p, load);
   if (net <= 0) return 0;
-  const double gradient = gradient_s(p, load.local_batch), gamma = 1 + p[kOverlapLessOne];
+  const double gradient = gradient_s(p, load), gamma = 1 + p[kOverlapLessOne];
   const double share = 1 / (1 + std::pow(gradient / net, gamma));
   return share * overlapped(gradient, net, gamma) / step_s(p, load);
 }
@@ -148,7 +148,7 @@ core::Result<ThroughputModel> fit_throughput(std::span<const StepObservation> ob
     std::size_t at = 0;
     for (const auto& o : observations) {
       r[at++] = std::log(step_s(p, o.load) / o.step_s);
-      if (o.exposed_s) r[at++] = std::log(gradient_s(p, o.load.local_batch) / pass_s(o));
+      if (o.exposed_s) r[at++] = std::log(gradient_s(p, o.load) / pass_s(o));
     }
   };
   auto found = fit(problem);
@@ -201,7 +201,7 @@ ThroughputParameters throughput_parameters(const ThroughputModel& model) {
 StepTime step_time(const ThroughputModel& model, const StepLoad& load) {
   const auto& p = model.fit.values;
   StepTime out;
-  out.gradient_s = load.accumulation * gradient_s(p, load.local_batch);
+  out.gradient_s = load.accumulation * gradient_s(p, load);
   const double without_input = step_s(p, load);
   out.exposed_s = std::max(0.0, without_input - out.gradient_s);
   out.step_s = without_input;

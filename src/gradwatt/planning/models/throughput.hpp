@@ -14,11 +14,14 @@
 // pair of network cards; measured on cloud instances, where it is 1.2 to 1.7. It is a nuisance to estimate, not a law.
 //
 // Priors (median, spread of the logarithm): γ − 1 = 1.5 (1.0), growth = 0.15 (0.7), two_nodes = 1.3 (0.4); scales of
-// time from the observations, within a factor 7. Growth and two_nodes were set with the four Pollux traces in view
-// (ImageNet, CIFAR-10, BERT, NCF; T4, 1–64 GPUs); tests/corpus checks each workload also with the growth of the other
-// three. Known error there: profiled on 1, 2 and 4 GPUs, 4–12 % beyond 8 GPUs; on up to 8 GPUs, 3–10 %. Range:
-// synchronous data parallelism, equal replicas. Not for pipeline or tensor parallelism across replicas; a replica may
-// span several GPUs (its inner communication is then part of T_grad).
+// time from the observations, within a factor 7. Growth, two_nodes and the spreads of the interval (throughput.cpp)
+// were set with the four Pollux traces in view (ImageNet, CIFAR-10, BERT, NCF; T4, 1–64 GPUs); tests/corpus also
+// predicts each workload with the growth of the other three and no two_nodes.
+//
+// Known error there, beyond 8 GPUs: fitted on up to 8 GPUs 4–10 %, profiled on 1, 2 and 4 GPUs 5–12 %.
+//
+// Range: synchronous data parallelism, equal replicas. Not for pipeline or tensor parallelism across replicas; a
+// replica may span several GPUs (its inner communication is then part of T_grad).
 #pragma once
 
 #include <optional>
@@ -34,8 +37,9 @@ namespace gradwatt::planning {
 struct StepLoad {
   double replicas = 1;  ///< data-parallel width K: GPUs / GPUs a replica
   double nodes = 1;
-  double local_batch = 1;   ///< samples a replica and accumulation step, m
-  double accumulation = 1;  ///< forward and backward passes an optimiser step, s
+  double local_batch = 1;      ///< samples a replica and accumulation step, m
+  double accumulation = 1;     ///< forward and backward passes an optimiser step, s
+  double gradient_factor = 1;  ///< T_grad against the profiled job's: a power cap, a wider replica
 };
 
 struct StepObservation {
