@@ -41,10 +41,11 @@ struct JobModel {
   std::optional<double> epochs;
   Evaluation evaluation;
   StartUp start_up;
-  /// GPUs of one replica in the profile, and how its pass gets faster with more: T_grad ∝ (GPUs)^−exponent. 0.85 with
-  /// spread 0.2 is an assumption: each doubling of tensor parallelism inside a node gains 1.7 to 1.95 times.
+  /// GPUs of one replica in the profile, and how its pass gets faster with more: T_grad ∝ (GPUs)^−exponent. 0.8 with
+  /// spread 0.25 is an assumption: model-parallel weak scaling inside a node keeps 77 to 95 % (Megatron-LM, Shoeybi et
+  /// al. 2019), a pass of fixed size less; each doubling gains 1.5 to 2 times.
   double replica_gpus = 1;
-  Known replica_exponent{0.85, 0.2};
+  Known replica_exponent{0.8, 0.25};
   /// Network cards a node and their switches; 0: no network watts are counted.
   double cards_per_node = 0;
   Surroundings around;  ///< its network_w is that of the profile's size and is replaced where cards_per_node is given
