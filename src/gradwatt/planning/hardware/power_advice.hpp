@@ -6,7 +6,7 @@
 // energy rises again; loads that draw little do not respond; a cap above the draw does nothing; a job that waits for
 // its data loses less than 3.5 % of speed at any cap and saves a fifth of its GPU's energy. Far below the limit, lower
 // clocks save more than caps (arXiv 2607.00819, abstract). No such traces are public for newer GPUs: advice is a trial,
-// `gradwatt tune` is the proof. A node's base line shrinks every share: with 132 W of it a GPU, 27 % become 9 %.
+// interleaved runs are the proof. A node's base line shrinks every share: with 132 W of it a GPU, 27 % become 9 %.
 //
 // Never advised: a cap as a cure of swings, unequal caps for the ranks of one job, a limit above what the device
 // allows, persistence mode for speed.
