@@ -67,8 +67,7 @@ PowerAdvice clocks(PowerAdvice out) {
   out.finding += "; busy by its own account, at less than half of its limit";
   out.advice =
       "a cap above the draw does nothing; find out why it draws so little (`gradwatt diagnose`): memory-bound and "
-      "small "
-      "models are so by nature. If so, lower clocks save more than caps far below the limit; try them with "
+      "small models are so by nature. If so, lower clocks save more than caps far below the limit; try them with "
       "`--gpu-freq` under Slurm and `gradwatt compare`";
   return out;
 }
@@ -89,11 +88,10 @@ PowerAdvice caps(double limit_w, PowerAdvice out, const PowerProfile& p, const c
   std::string tried;
   for (const double cap : out.caps_w) tried += fmt::format("{}{:.0f}", tried.empty() ? "" : ", ", cap);
   out.advice = fmt::format(
-      "measure at {} W (interleaved runs, `gradwatt compare`), the same on every GPU of the job, not below {:.0f} W: "
-      "with 5 % more time "
-      "allowed "
-      "7–12 % of GPU energy were saved in the median (Zeus traces; V100, A40, RTX 6000, P100), less of a whole node's. "
-      "Setting a cap needs root or the site's own option",
+      "measure at {} W (interleaved runs, `gradwatt compare`), the same on every GPU of the job; the best cap lies "
+      "between them, never below {:.0f} W. With 5 % more time allowed 7–12 % of GPU energy were saved in the median "
+      "(Zeus traces; V100, A40, RTX 6000, P100), less of a whole node's. Setting a cap needs root or the site's own "
+      "option",
       tried, out.floor_w);
   return out;
 }
