@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import unittest
 
@@ -12,7 +13,12 @@ BUILD = pathlib.Path(os.environ["GRADWATT_BUILD"])
 PROGRAM = BUILD / "bin" / "gradwatt"
 # What each rank was given, in a file of its own.
 RANK = """
-import json, os, sys, time
+import json, os, signal, sys, time
+if "GW_UNTIL_SIGNAL" in os.environ:
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    got = signal.sigtimedwait([signal.SIGTERM], 150)
+    open(sys.argv[1] + "/signal" + os.environ["SLURM_PROCID"], "w").write(str(got and got.si_signo))
+    sys.exit(0)
 time.sleep(1.0)
 keys = ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "CUDA_VISIBLE_DEVICES", "GW_LOCAL_BATCH", "GW_TEXT")
 open(sys.argv[1] + "/rank" + os.environ["SLURM_PROCID"], "w").write(
@@ -77,6 +83,15 @@ class SubmittedJob(OneMachine):
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         report = json.loads(subprocess.run([PROGRAM, "report", "--json", run], capture_output=True, text=True).stdout)
         self.assertEqual(report["exit_status"], 3)
+
+    def test_the_signal_reaches_every_rank_in_time_for_a_checkpoint(self):
+        # A limit of three minutes and a signal two minutes before it: it comes after half a minute to a whole one.
+        self.environment = {**self.environment, "GW_UNTIL_SIGNAL": "1"}
+        run = self.folder / "signalled"
+        done = self.submit(run, "--time=3")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + pathlib.Path(f"{run}.out").read_text())
+        for rank in range(self.GPUS):
+            self.assertEqual((self.folder / f"signal{rank}").read_text(), str(int(signal.SIGTERM)))
 
 
 if __name__ == "__main__":
