@@ -111,8 +111,8 @@ TEST(ClusterFile, EachMistakeIsOneSentenceWithLineAndKey) {
             "c.toml:1: nodes = 2.5 makes no sense; it takes a whole number from 1 to 65536");
   EXPECT_EQ(error_of(without("gpus_per_node = 8", "gpus_per_nod = 8")),
             "c.toml: gpus_per_node is missing; it takes a whole number from 1 to 1024");
-  EXPECT_EQ(error_of(with("nic_gbit_s = 3\n")),
-            "c.toml:16: there is no key 'nic_gbit_s' here; did you mean 'nic_gbit_per_s'?");
+  EXPECT_EQ(error_of(with("nic_gbits_per_s = 3\n")),
+            "c.toml:16: there is no key 'nic_gbits_per_s' here; did you mean 'nic_gbit_per_s'?");
   EXPECT_EQ(error_of(without("gpu_idle_w = 70", "gpu_idle_w = \"70\"")),
             "c.toml:4: gpu_idle_w = '70' makes no sense; it takes watts from 0 to 1000000");
   EXPECT_EQ(error_of(without("gpu_comm_w = 250\n")),

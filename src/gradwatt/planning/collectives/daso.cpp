@@ -6,14 +6,11 @@
 #include "gradwatt/planning/collectives/ring.hpp"
 
 namespace gradwatt::planning {
-namespace {
 
 Traffic binomial_broadcast(int ranks, double bytes, const Level& level) {
   const double rounds = std::bit_width(static_cast<unsigned>(ranks - 1)), share = (ranks - 1.0) / ranks;
   return {.seconds = rounds * level.message_s(bytes), .messages = share, .bytes = share * bytes};
 }
-
-}  // namespace
 
 CollectiveCost daso_cost(const Shape& shape, double gradient_bytes, double wire_bytes, const Level& node,
                          const Level& rail, const Daso& plan) {

@@ -28,4 +28,7 @@ struct Daso {
 [[nodiscard]] double daso_exposed_s(const Shape& shape, double wire_bytes, const Level& rail, const Daso& plan,
                                     double batch_s);
 
+/// The node's part of an exchange between nodes: ⌈lg g⌉(α + nβ).
+[[nodiscard]] Traffic binomial_broadcast(int ranks, double bytes, const Level& level);
+
 }  // namespace gradwatt::planning

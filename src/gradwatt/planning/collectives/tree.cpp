@@ -35,4 +35,11 @@ Traffic double_tree_all_reduce(int ranks, double bytes, const Level& level) {
   return double_tree_all_reduce(ranks, bytes, level, best_tree_pieces(ranks, bytes, level));
 }
 
+Traffic pipelined_chain(int ranks, double bytes, const Level& level) {
+  if (ranks == 1) return {};
+  const double share = (ranks - 1.0) / ranks;
+  return {
+      .seconds = (ranks - 1) * level.latency_s + bytes / level.bytes_per_s, .messages = share, .bytes = share * bytes};
+}
+
 }  // namespace gradwatt::planning

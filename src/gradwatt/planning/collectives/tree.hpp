@@ -28,6 +28,10 @@ inline constexpr int kMostTreePieces = 64;  ///< more gain less than a tenth up 
 [[nodiscard]] Traffic double_tree_all_reduce(int ranks, double bytes, const Level& level, int pieces);
 [[nodiscard]] Traffic double_tree_all_reduce(int ranks, double bytes, const Level& level);
 
+/// One way along a chain of ranks (reduce, or broadcast) in many small pieces: (p − 1)α + nβ. How trees over nodes go
+/// through the GPUs of one.
+[[nodiscard]] Traffic pipelined_chain(int ranks, double bytes, const Level& level);
+
 /// ⌊lg p⌋: hops from the root of the tree to its farthest leaf.
 [[nodiscard]] int tree_height(int ranks);
 

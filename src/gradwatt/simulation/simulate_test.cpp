@@ -1,0 +1,2 @@
+#include "gradwatt/simulation/simulate.hpp"
+#include <gtest/gtest.h>
