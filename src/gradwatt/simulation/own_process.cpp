@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -63,6 +64,7 @@ std::string how_it_ended(int status) {
 core::Result<std::vector<double>> in_own_process(const std::function<std::vector<double>()>& work) {
   int ends[2];
   if (::pipe(ends) != 0) return core::fail(core::Errc::io, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
+  std::fflush(nullptr);  // what is not yet written would be written twice
   const auto child = ::fork();
   if (child < 0) {
     const std::string why = std::strerror(errno);

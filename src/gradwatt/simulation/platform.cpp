@@ -60,6 +60,7 @@ Platform::Platform(const planning::Cluster& cluster)
     if (bundle > 0 && (node % bundle == bundle - 1 || node == cluster.node_count() - 1)) zone->seal();
   }
   root->seal();
+  for (int node = 0; node < cluster.node_count(); ++node) set(node, Activity::idle);
 }
 
 s4u::NetZone* Platform::zone_of_bundle(const planning::Cluster& cluster, int bundle, s4u::NetZone* root) {
@@ -84,7 +85,7 @@ void Platform::add_node(const planning::Cluster& cluster, int number, s4u::NetZo
   const auto& node = cluster.node(number);
   auto* host = zone->create_host(fmt::format("node-{}", number), std::vector<double>(3, node.speed));
   host->set_property("wattage_per_state", watts_by_state(node, cluster.gpus_per_node));
-  host->set_pstate(static_cast<unsigned long>(Activity::idle))->seal();
+  host->seal();
   auto* cable = zone->create_split_duplex_link(fmt::format("cable-{}", number), node.network_bytes_per_s());
   cable->set_latency(std::max(node.nic.latency_s / 2, kLeastLatency_s));
   if (link_watts_)

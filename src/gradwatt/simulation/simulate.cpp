@@ -31,7 +31,8 @@ Outcome from_numbers(const std::vector<double>& numbers, int nodes) {
                   .simulated_steps = static_cast<int>(numbers[0]),
                   .messages = static_cast<std::int64_t>(numbers[1])};
   outcome.steps.resize((numbers.size() - kHead) / kNumbersAStep);
-  std::memcpy(outcome.steps.data(), numbers.data() + kHead, outcome.steps.size() * sizeof(NodeStep));
+  std::memcpy(static_cast<void*>(outcome.steps.data()), numbers.data() + kHead,
+              outcome.steps.size() * sizeof(NodeStep));
   return outcome;
 }
 
