@@ -92,7 +92,8 @@ void set_times(const std::vector<RankTimes>& ranks, Calibration& out) {
 
 void set_gradients(const record::Run& run, Calibration& out) {
   constexpr double kFp32_bytes = 4;
-  auto bytes = fact(run, "ddp.parameter_bytes");
+  auto bytes = fact(run, "simulation.gradient_bytes");
+  if (!bytes) bytes = fact(run, "ddp.parameter_bytes");
   if (!bytes) {
     const auto parameters = fact(run, "job.parameters");
     if (parameters) {
@@ -108,8 +109,8 @@ void set_overlap(const record::Run& run, Calibration& out) {
   const double bucket = fact(run, "ddp.bucket_cap_bytes").value_or(25.0 * 1024 * 1024);
   out.job.pieces = usual_pieces(out.job.gradient_bytes, bucket);
   const auto all = fact(run, "ddp.comm_s"), hidden = fact(run, "ddp.comm_overlap_s");
-  std::optional<double> share;
-  if (all && hidden && *all > 0) share = *hidden / *all;
+  auto share = fact(run, "simulation.overlap_share");
+  if (!share && all && hidden && *all > 0) share = *hidden / *all;
   if (!share) share = fact(run, "comm.overlap_share");
   if (!share) share = fact(run, "trace.comm_overlap_share");
   if (share) {
@@ -131,8 +132,8 @@ int usual_pieces(double gradient_bytes, double bucket_bytes) {
 
 double usual_overlap(double gradient_bytes, double bucket_bytes) {
   if (gradient_bytes <= kFirstBucket_bytes) return 0;
-  const double last = std::min(gradient_bytes - kFirstBucket_bytes, bucket_bytes);
-  return 1 - last / gradient_bytes;
+  const double after_first = gradient_bytes - kFirstBucket_bytes, rest = std::fmod(after_first, bucket_bytes);
+  return 1 - (rest > 0 ? rest : bucket_bytes) / gradient_bytes;
 }
 
 core::Result<Calibration> calibrate(const record::Run& run) {

@@ -24,8 +24,8 @@ struct Calibration {
 /// Errors: unusable_input where the run holds no steps.
 [[nodiscard]] core::Result<Calibration> calibrate(const record::Run& run);
 
-/// Share of `gradient_bytes` that has left before the backward pass ends with PyTorch's buckets: all but the last one.
-/// A bucket is 25 MiB, the first 1 MiB (torch/nn/parallel/distributed.py, c10d reducer.hpp).
+/// Share of `gradient_bytes` that has left before the backward pass ends with PyTorch's buckets: all but the last one,
+/// which takes what is left. A bucket is 25 MiB, the first 1 MiB (torch/nn/parallel/distributed.py, c10d reducer.hpp).
 [[nodiscard]] double usual_overlap(double gradient_bytes, double bucket_bytes = 25.0 * 1024 * 1024);
 [[nodiscard]] int usual_pieces(double gradient_bytes, double bucket_bytes = 25.0 * 1024 * 1024);
 
