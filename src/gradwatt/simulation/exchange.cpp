@@ -15,9 +15,13 @@ namespace {
 using planning::Cluster;
 using planning::Level;
 
-/// Rounds of a ring over 512 nodes: up to there each is simulated; in larger rings some are one message of their bytes
-/// and a pause of their latencies.
-constexpr int kMostRingRounds = 1022;
+/// Rounds of a ring over 128 nodes: up to there each is simulated; in larger rings some are one message of their bytes
+/// and a pause of their latencies. Keeps 512 nodes to a second a step.
+constexpr int kMostRingRounds = 254;
+
+/// Pieces of a tree times nodes: beyond, pieces become fewer and larger, which costs 10 % of the exchange at 512 nodes.
+/// Messages of trees share links, which makes them the most work to simulate.
+constexpr int kMostTreeMessages = 16384;
 
 /// Calls `time` with the link of each kind of node.
 template <class Time>
@@ -27,16 +31,18 @@ std::vector<double> by_kind(const Cluster& cluster, Time time) {
   return seconds;
 }
 
-Schedule bundled_ring(int nodes, double bytes, double latency_s) {
+/// Each round of the schedule stands for `gpus` of the algorithm and has their latencies.
+Schedule merged_ring(int nodes, double bytes, int gpus, double latency_s) {
   auto schedule = ring_schedule(nodes, bytes);
   for (auto& member : schedule.tracks)
     for (auto& round : member.front()) {
-      const int bundle = (round.repeat + kMostRingRounds - 1) / kMostRingRounds;
-      const int bundles = (round.repeat + bundle - 1) / bundle;
-      const double rounds_in_one = static_cast<double>(round.repeat) / bundles;
-      round.sends.front().bytes *= rounds_in_one;
-      round.pause_s += (rounds_in_one - 1) * latency_s;
-      round.repeat = bundles;
+      const int in_one = (round.repeat + kMostRingRounds - 1) / kMostRingRounds;
+      const int rounds = (round.repeat + in_one - 1) / in_one;
+      const double nodes_passed = static_cast<double>(round.repeat) / rounds;
+      round.sends.front().bytes *= nodes_passed;
+      round.merged = nodes_passed * gpus;
+      round.pause_s = (round.merged - 1) * latency_s;
+      round.repeat = rounds;
     }
   return schedule;
 }
@@ -45,7 +51,7 @@ Exchange two_level(const Cluster& cluster, double bytes) {
   const int gpus = cluster.gpus_per_node;
   return {.before_s = by_kind(cluster, [&](const Level& l) { return ring_reduce_scatter(gpus, bytes, l).seconds; }),
           .after_s = by_kind(cluster, [&](const Level& l) { return ring_all_gather(gpus, bytes, l).seconds; }),
-          .schedule = bundled_ring(cluster.node_count(), bytes, cluster.kinds.front().nic.latency_s)};
+          .schedule = merged_ring(cluster.node_count(), bytes, 1, cluster.kinds.front().nic.latency_s)};
 }
 
 /// A chunk passes the g GPUs of a node before it leaves it: g rounds of the ring are one message of a node.
@@ -65,13 +71,10 @@ Exchange flat_ring(const Cluster& cluster, double bytes) {
                                          const double inside = gpus > 1 ? l.message_s(chunk) : 0;
                                          return 2 * (gpus - 1) * std::max(inside, hop.message_s(chunk));
                                        }),
-                    .schedule = bundled_ring(nodes, bytes, gpus * hop.latency_s)};
+                    .schedule = merged_ring(nodes, bytes, gpus, hop.latency_s)};
   for (auto& member : exchange.schedule.tracks)
-    for (auto& round : member.front()) {
-      const double rounds_in_one = 2.0 * (nodes - 1) / round.repeat;
-      round.pause_s += (gpus - 1) * hop.latency_s;
-      round.at_least_s = gpus > 1 ? rounds_in_one * gpus * usual.link.message_s(chunk) : 0;
-    }
+    for (auto& round : member.front())
+      if (gpus > 1) round.at_least_s = round.merged * usual.link.message_s(chunk);
   return exchange;
 }
 
@@ -79,11 +82,11 @@ Exchange tree(const Cluster& cluster, double bytes) {
   const int gpus = cluster.gpus_per_node, nodes = cluster.node_count();
   const auto& usual = cluster.kinds.front();
   const Level network{.latency_s = usual.nic.latency_s, .bytes_per_s = usual.network_bytes_per_s()};
+  const int pieces =
+      std::min(planning::best_tree_pieces(nodes, bytes, network), std::max(1, kMostTreeMessages / nodes));
   const auto chain =
       by_kind(cluster, [&](const Level& l) { return planning::pipelined_chain(gpus, bytes, l).seconds; });
-  return {.before_s = chain,
-          .after_s = chain,
-          .schedule = double_tree_schedule(nodes, bytes, planning::best_tree_pieces(nodes, bytes, network))};
+  return {.before_s = chain, .after_s = chain, .schedule = double_tree_schedule(nodes, bytes, pieces)};
 }
 
 Exchange one_bit(const Cluster& cluster, const Job& job) {

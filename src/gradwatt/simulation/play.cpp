@@ -45,7 +45,7 @@ void Postage::play(const Track& track, int member, const Playing& playing) {
       const double begin_s = s4u::Engine::get_clock();
       play_round(round, member, playing);
       const double rest_s = begin_s + round.at_least_s * playing.share - s4u::Engine::get_clock();
-      const double pause_s = std::fmax(rest_s, round.pause_s + playing.more_latency_s);
+      const double pause_s = std::fmax(rest_s, round.pause_s + round.merged * playing.more_latency_s);
       if (pause_s > 0) s4u::this_actor::sleep_for(pause_s);
     }
 }

@@ -14,7 +14,7 @@ namespace gradwatt::simulation {
 /// How a schedule is played this time.
 struct Playing {
   double share = 1;           ///< of the schedule's bytes
-  double more_latency_s = 0;  ///< added to each round: further pieces that follow in the same messages' wake
+  double more_latency_s = 0;  ///< added for each round of the algorithm: pieces that follow the first one
   double rate = -1;           ///< highest bytes a second of one message; −1: the link's
 };
 

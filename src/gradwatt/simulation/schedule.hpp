@@ -20,6 +20,7 @@ struct Round {
   std::vector<Transfer> sends;
   std::vector<Source> receives;
   int repeat = 1;         ///< so many equal rounds follow each other
+  double merged = 1;      ///< rounds of the algorithm that it stands for: their bytes in one message
   double at_least_s = 0;  ///< the round lasts so long even where its messages are through earlier
   double pause_s = 0;     ///< after it
 };

@@ -108,6 +108,18 @@ TEST(Simulation, EachPieceHasItsLatency) {
   EXPECT_NEAR(many.at(0, 0).exposed_s - one.at(0, 0).exposed_s, 2 * 10 * 5e-6, 1e-9);
 }
 
+// 200 nodes: 398 rounds in 199 messages, whose time must stay that of the formula with all latencies of all pieces.
+TEST(Simulation, LargeRingsMergeRoundsAndKeepTheirTime) {
+  auto job = job_of(StrategyKind::two_level, 50e6);
+  const auto one = done({.cluster = star(200), .job = job, .steps = 1});
+  const double formula = ring_all_reduce(200, 50e6, kTestNic).seconds;
+  EXPECT_NEAR(one.at(0, 0).exposed_s, formula, 0.01 * formula);
+  EXPECT_EQ(one.messages, 200 * 199);
+  job.pieces = 4;
+  const auto four = done({.cluster = star(200), .job = job, .steps = 1});
+  EXPECT_NEAR(four.at(0, 0).exposed_s - one.at(0, 0).exposed_s, 398 * 3 * 5e-6, 1e-5);
+}
+
 TEST(Simulation, EqualStepsAreRepeatedAndSayTheSameAsIfSimulated) {
   for (const auto& info : strategies()) {
     Request request{.cluster = star(4, 2), .job = job_of(info.usual.kind), .steps = 40};
