@@ -14,6 +14,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"baseline", "keep a good run as the yardstick of later ones, and hold runs against it", run_baseline},
     {"import", "turn recordings of other tools into a run", run_import},
     {"train", "train a neural network data-parallel and report what it cost", run_train},
+    {"simulate", "run a job on a cluster that may not exist and report what it would cost", run_simulate},
     {"runs", "list, show, name and remove the runs that are kept", run_runs},
     {"doctor", "say what can be measured on this machine, and what would allow more", run_doctor},
     {"config", "print each setting, its value and where the value comes from", run_config},

@@ -30,6 +30,7 @@ core::Result<int> run_import(Context& context, Arguments arguments);
 core::Result<int> run_report(Context& context, Arguments arguments);
 core::Result<int> run_run(Context& context, Arguments arguments);
 core::Result<int> run_runs(Context& context, Arguments arguments);
+core::Result<int> run_simulate(Context& context, Arguments arguments);
 core::Result<int> run_train(Context& context, Arguments arguments);
 
 }  // namespace gradwatt::app

@@ -4,11 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 #include <ostream>
 #include <thread>
 
+#include "beside.hpp"
 #include "commands/table.hpp"
 
 namespace gradwatt::app {
@@ -34,18 +34,6 @@ void declare(CLI::App& app, Typed& typed) {
   app.add_option("--name", typed.name, "a name for the run, for later commands");
   app.add_flag("--quiet", typed.quiet, "no progress and no report");
   app.add_flag("--json", typed.json, "the report as JSON");
-}
-
-/// The trainer lies beside this program: it alone needs LibTorch and MPI.
-core::Result<std::string> find_trainer() {
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  const auto trainer = self.parent_path() / "gradwatt-train";
-  if (!failed && ::access(trainer.c_str(), X_OK) == 0) return trainer.string();
-  return core::fail(core::Errc::not_supported,
-                    fmt::format("{} is not there; the trainer is built where LibTorch and MPI are installed "
-                                "(docs/building.md)",
-                                trainer.string()));
 }
 
 std::vector<std::string> launcher(int ranks) {
@@ -82,15 +70,6 @@ int check_recipe(std::vector<std::string> words, int ranks) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
-/// Only when it fails does it come back.
-core::Result<int> become(const std::vector<std::string>& words) {
-  std::vector<char*> argv;
-  for (const auto& word : words) argv.push_back(const_cast<char*>(word.c_str()));  // NOLINT: execvp does not write
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  return core::fail(core::Errc::not_supported, fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
-}
-
 core::Result<void> check(const Typed& typed) {
   if (typed.ranks < 1)
     return core::fail(core::Errc::wrong_use, fmt::format("train: --ranks wants at least 1, not {}", typed.ranks));
@@ -119,7 +98,7 @@ core::Result<int> run_train(Context& context, Arguments arguments) {
   if (!parsed) return core::fail(parsed.error());
   if (*parsed == Options::Parsed::done) return 0;
   if (auto good = check(typed); !good) return core::fail(good.error());
-  const auto trainer = find_trainer();
+  const auto trainer = find_beside("gradwatt-train", "LibTorch and MPI are");
   if (!trainer) return core::fail(trainer.error());
   auto command = launcher(typed.ranks);
   const auto words = trainer_words(typed, *trainer);

@@ -269,6 +269,14 @@ constexpr auto kFacts = std::to_array<FactInfo>({
     {"trace.shapes_vary", "", "rank", "1: the input shapes of the same operator change between steps"},
     {"trace.recompiles_per_100_steps", "", "rank", "compilations in 100 steps after the warm-up"},
     {"trace.straggler", "", "job", "the rank that spends least time in collectives"},
+    // a simulated run
+    {"simulation.cluster", "", "job", "name of the cluster that was simulated", kText},
+    {"simulation.strategy", "", "job", "how gradients or parameters were exchanged", kText},
+    {"simulation.steps_simulated", "", "job", "steps that were simulated; the others repeat the last of them"},
+    {"simulation.messages", "", "job", "messages between nodes that were simulated"},
+    {"simulation.gradient_bytes", "bytes", "rank", "gradients that each rank exchanges"},
+    {"simulation.overlap_share", "", "job",
+     "part of the gradients that may travel while the backward pass computes, 0 to 1"},
     // devices and node
     {"gpu.persistence_mode", "", "device", "driver stays loaded when no client is connected", kText},
     {"gpu.mig_mode", "", "device", "GPU is partitioned", kText},
