@@ -35,6 +35,14 @@ double nodes_of(const record::Run& run) {
   return std::max<double>(1, static_cast<double>(hosts.size()));
 }
 
+/// Nothing when the run does not know when its job began.
+std::optional<double> start_up_s(const record::Run& run) {
+  const auto begin = run.number_of(record::meta::kJobBegin);
+  const auto steps = energy::leading_steps(run);
+  if (!begin || steps.empty() || steps.front()->begin_ns < *begin) return std::nullopt;
+  return static_cast<double>(steps.front()->begin_ns - *begin) * energy::kSecondsPerNanosecond;
+}
+
 struct MeanPower {
   std::optional<double> gpus_w, all_w;  ///< sums; all_w only where something besides GPUs was measured
 };
@@ -208,6 +216,7 @@ core::Result<ProfileRow> profile_row(const record::Run& run) {
               mean(figures.step_s),
               mean_if_any(figures.comm_exposed_s)};
   out.input_s = mean_if_any(figures.data_wait_s);
+  out.start_up_s = start_up_s(run);
   const auto power = power_in(run, steady->window);
   if (power.gpus_w && out.gpus > 0) out.gpu_power_w = *power.gpus_w / out.gpus;
   if (power.all_w) out.node_power_w = *power.all_w / out.step.load.nodes;
@@ -254,6 +263,10 @@ core::Result<JobModel> fit_profile(std::span<const ProfileRow> rows, const Throu
   JobModel out;
   out.throughput = std::move(*throughput);
   if (!rows.empty()) out.replica_gpus = std::max(1.0, rows.front().gpus / rows.front().step.load.replicas);
+  std::vector<double> start_ups;
+  for (const auto& row : rows)
+    if (row.start_up_s) start_ups.push_back(*row.start_up_s);
+  out.start_up.seconds = mean_if_any(start_ups).value_or(0);
   if (const auto curve = cap_curve(rows); !curve.empty()) {
     auto cap = fit_power_cap(curve);
     if (!cap) return core::fail(cap.error());
