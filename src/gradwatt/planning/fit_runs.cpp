@@ -150,6 +150,28 @@ ProfileRow row_of(const Cells& cells, int line_number) {
 
 // --- rows to models
 
+/// A step that waits for data longer than this share of it runs at the pace of its input pipeline.
+constexpr double kInputBound = 0.05;
+
+/// The step as it would be with data at hand.
+StepObservation without_input(const ProfileRow& row) {
+  auto out = row.step;
+  out.step_s -= std::min(row.input_s.value_or(0), 0.99 * out.step_s);
+  if (out.exposed_s) out.exposed_s = std::min(*out.exposed_s, 0.99 * out.step_s);
+  return out;
+}
+
+/// Samples a second that a replica's input pipeline brought where it was the bound: the slowest of these rows.
+std::optional<double> loader_rate(std::span<const ProfileRow> rows) {
+  std::optional<double> out;
+  for (const auto& row : rows) {
+    if (row.input_s.value_or(0) < kInputBound * row.step.step_s) continue;
+    const double rate = row.step.load.local_batch * row.step.load.accumulation / row.step.step_s;
+    out = std::min(rate, out.value_or(rate));
+  }
+  return out;
+}
+
 /// The rows without a cap, or under the highest that was set.
 std::vector<ProfileRow> uncapped(std::span<const ProfileRow> rows) {
   double highest = 0;
@@ -257,11 +279,12 @@ core::Result<JobModel> fit_profile(std::span<const ProfileRow> rows, const Throu
                                    const NodePowerPriors& power) {
   const auto free = uncapped(rows);
   std::vector<StepObservation> steps;
-  for (const auto& row : free) steps.push_back(row.step);
+  for (const auto& row : free) steps.push_back(without_input(row));
   auto throughput = fit_throughput(steps, priors);
   if (!throughput) return core::fail(throughput.error());
   JobModel out;
   out.throughput = std::move(*throughput);
+  out.throughput.loader_samples_per_s = loader_rate(free);
   if (!rows.empty()) out.replica_gpus = std::max(1.0, rows.front().gpus / rows.front().step.load.replicas);
   std::vector<double> start_ups;
   for (const auto& row : rows)

@@ -60,6 +60,19 @@ TEST(FitProfile, MakesThroughputCapAndPowerOfATable) {
   EXPECT_NEAR(node_power(*job->energy).base_w, 400, 60);
 }
 
+TEST(FitProfile, AStepThatWaitsForDataShowsTheRateOfItsPipeline) {
+  ProfileRow row;
+  row.step = {{1, 1, 64, 1}, 0.2, std::nullopt};
+  row.input_s = 0.1;
+  const auto job = fit_profile(std::vector{row});
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_TRUE(job->throughput.loader_samples_per_s);
+  EXPECT_NEAR(*job->throughput.loader_samples_per_s, 320, 1e-9);
+  const auto time = step_time(job->throughput, {1, 1, 64, 1});
+  EXPECT_NEAR(time.step_s, 0.2, 1e-9);
+  EXPECT_NEAR(time.input_s, 0.1, 0.01);
+}
+
 /// Two ranks, steps of 0.18 s from second 5 on with 32 samples each, a GPU each at 250 W.
 ScriptedRun measured_run(bool with_samples = true) {
   ScriptedRun out(60);
