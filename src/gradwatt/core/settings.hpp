@@ -54,16 +54,17 @@ inline constexpr auto kSettings = std::to_array<SettingInfo>({
      "time between status lines where one line cannot be kept in place"},
     {"wait_sensors", flag, "off", 0, "GRADWATT_WAIT_SENSORS", "run", "start the command after the first reading"},
     {"steps", count, "", 1, "GRADWATT_STEPS", "run report", "optimiser steps of the whole job, to predict its energy"},
-    {"epochs", count, "", 1, "GRADWATT_EPOCHS", "run report", "epochs of the whole job, to predict its energy"},
+    {"epochs", count, "", 1, "GRADWATT_EPOCHS", "run report plan", "epochs of the whole job, to predict its energy"},
     {"sensors.include", list, "", 0, "GRADWATT_SENSORS_INCLUDE", "run doctor",
      "use only these sources (nvml, rapl, …)"},
     {"sensors.exclude", list, "", 0, "GRADWATT_SENSORS_EXCLUDE", "run doctor", "leave these sources out"},
-    {"pue", number, "", 1, "GRADWATT_PUE", "run report",
+    {"pue", number, "", 1, "GRADWATT_PUE", "run report plan",
      "power usage effectiveness: energy at the building's meter over energy of the machines"},
-    {"price_per_kwh", number, "", 0, "GRADWATT_PRICE_PER_KWH", "run report", "what you pay for a kWh"},
-    {"currency", text, "", 0, "GRADWATT_CURRENCY", "run report",
+    {"price_per_kwh", number, "", 0, "GRADWATT_PRICE_PER_KWH", "run report plan", "what you pay for a kWh"},
+    {"currency", text, "", 0, "GRADWATT_CURRENCY", "run report plan",
      "name of the price's currency, as it shall be printed"},
-    {"co2_g_per_kwh", number, "", 0, "GRADWATT_CO2_G_PER_KWH", "run report", "grams of CO2 that a kWh of yours causes"},
+    {"co2_g_per_kwh", number, "", 0, "GRADWATT_CO2_G_PER_KWH", "run report plan",
+     "grams of CO2 that a kWh of yours causes"},
 });
 }  // namespace table
 

@@ -101,17 +101,6 @@ std::string senseless(const JobModel& job, const Setting& s) {
   return {};
 }
 
-std::optional<std::string> time_gap(const JobModel& job, const Setting& setting) {
-  if (auto reason = senseless(job, setting); !reason.empty()) return reason;
-  if (auto gap = gap_of(job.throughput, load_of(job, setting))) return gap;
-  if (setting.cap_w && !job.cap) return "no power cap was profiled; profile three (highest, 60 % and 45 % of it)";
-  if (setting.cap_w)
-    if (auto gap = gap_of(*job.cap, *setting.cap_w)) return gap;
-  if (job.convergence && !setting.samples_to_target)
-    if (auto gap = gap_of(*job.convergence, setting.global_batch())) return gap;
-  return std::nullopt;
-}
-
 /// Spread of the logarithm of the whole time: its parts' spreads, weighted by their shares.
 double time_spread(const JobModel& job, const Setting& setting, const Point& p) {
   const auto load = load_of(job, setting);
@@ -146,9 +135,20 @@ Point point_given_time(const JobModel& job, const Setting& setting, double time_
   return point_at(job, setting, time_s);
 }
 
+std::optional<std::string> gap_of(const JobModel& job, const Setting& setting) {
+  if (auto reason = senseless(job, setting); !reason.empty()) return reason;
+  if (auto gap = gap_of(job.throughput, load_of(job, setting))) return gap;
+  if (setting.cap_w && !job.cap) return "no power cap was profiled; profile three (highest, 60 % and 45 % of it)";
+  if (setting.cap_w)
+    if (auto gap = gap_of(*job.cap, *setting.cap_w)) return gap;
+  if (job.convergence && !setting.samples_to_target)
+    if (auto gap = gap_of(*job.convergence, setting.global_batch())) return gap;
+  return std::nullopt;
+}
+
 Prediction predict(const JobModel& job, const Setting& setting) {
   Prediction out;
-  if (auto gap = time_gap(job, setting)) {
+  if (auto gap = gap_of(job, setting)) {
     out.time_s.origin = out.energy_j.origin = out.gpu_hours.origin = *gap;
     return out;
   }

@@ -79,6 +79,9 @@ struct Point {
 /// The same job where it is known to take `time_s`: the work stays, what is left is waiting.
 [[nodiscard]] Point point_given_time(const JobModel& job, const Setting& setting, double time_s);
 
+/// Why no time can be given for this setting, and the run that would give it; nothing when one can.
+[[nodiscard]] std::optional<std::string> gap_of(const JobModel& job, const Setting& setting);
+
 /// A figure and what it rests on, or why there is none and which run would give one.
 struct Answer {
   std::optional<Figure> figure;

@@ -75,6 +75,13 @@ core::Result<NodeEnergyModel> fit_node_energy(std::span<const EnergyObservation>
 
 NodePower node_power(const NodeEnergyModel& model) { return power_of(model.fit.values); }
 
+NodeEnergyModel with_gpu(NodeEnergyModel model, double idle_ratio, double active_ratio, double spread) {
+  model.fit.values[kIdle] *= idle_ratio;
+  model.fit.values[kActive] *= active_ratio;
+  model.fit.covariance[kActive * model.fit.size() + kActive] += spread * spread;
+  return model;
+}
+
 EnergySplit energy_split(const NodePower& power, const NodeTimes& t, const Surroundings& around) {
   EnergySplit out;
   out.base_j = t.nodes * power.base_w * t.total_s;

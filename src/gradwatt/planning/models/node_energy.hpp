@@ -69,6 +69,8 @@ struct NodePower {
   double base_w = 0, idle_w = 0, active_w = 0, wait_share = 0;
 };
 [[nodiscard]] NodePower node_power(const NodeEnergyModel& model);
+/// The same node with other GPUs: their power times these ratios, the work's part known within `spread`.
+[[nodiscard]] NodeEnergyModel with_gpu(NodeEnergyModel model, double idle_ratio, double active_ratio, double spread);
 
 /// Where the energy goes; the parts sum to total_j.
 struct EnergySplit {

@@ -202,6 +202,17 @@ ThroughputParameters throughput_parameters(const ThroughputModel& model) {
           v[kNetAcross], v[kGrowthAcross],  1 + v[kOverlapLessOne], v[kTwoNodes]};
 }
 
+ThroughputModel scaled(ThroughputModel model, double gradient, double exchange, double spread) {
+  auto& v = model.fit.values;
+  for (const auto place : {kGradFixed, kGradPerSample}) v[place] *= gradient;
+  for (const auto place : {kNetInside, kNetAcross}) v[place] *= exchange;
+  // One factor for both parts of a pass: they vary together.
+  for (const auto row : {kGradFixed, kGradPerSample})
+    for (const auto column : {kGradFixed, kGradPerSample})
+      model.fit.covariance[row * kPlaces + column] += spread * spread;
+  return model;
+}
+
 StepTime step_time(const ThroughputModel& model, const StepLoad& load) {
   const auto& p = model.fit.values;
   StepTime out;

@@ -85,6 +85,9 @@ struct ThroughputModel {
 [[nodiscard]] ThroughputModel throughput_of(const ThroughputParameters& parameters, double spread);
 
 [[nodiscard]] ThroughputParameters throughput_parameters(const ThroughputModel& model);
+/// The same job where a pass takes `gradient` times and an exchange `exchange` times as long: another GPU, another way
+/// to average gradients. `spread` (of the logarithm) says how well the former is known.
+[[nodiscard]] ThroughputModel scaled(ThroughputModel model, double gradient, double exchange, double spread = 0);
 
 struct StepTime {
   double step_s = 0;

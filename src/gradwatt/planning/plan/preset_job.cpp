@@ -1,0 +1,146 @@
+#include "gradwatt/planning/plan/preset_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "gradwatt/catalog/gpu_table.hpp"
+
+namespace gradwatt::planning {
+namespace {
+
+/// The published figure of a node's base line is one run's; others of the kind differ by a tenth.
+constexpr double kBaseSpread = 0.1;
+/// Where none was published the coefficient of the whole node still is; how it divides is then open.
+constexpr Known kUnknownBase{300, 0.5};
+
+double nodes_of(const Preset& preset, double gpus) { return std::ceil(gpus / preset.gpus_per_node); }
+
+template <class Visit>
+void each_run(const Preset& preset, Visit visit) {
+  for (const auto& run : preset.fixed_global_batch) visit(run, BatchRule::global);
+  for (const auto& run : preset.fixed_local_batch) visit(run, BatchRule::local);
+}
+
+std::vector<StepObservation> steps_of(const Preset& preset) {
+  std::vector<StepObservation> out;
+  const double samples = *preset.samples->high * *preset.epochs->high;
+  each_run(preset, [&](const PublishedRun& run, BatchRule) {
+    const double steps = samples / run.global_batch;
+    const double gpus = run.gpus;
+    out.push_back({{gpus, nodes_of(preset, gpus), run.global_batch / gpus, 1}, run.hours * 3600 / steps, std::nullopt});
+  });
+  return out;
+}
+
+std::optional<NodeEnergyModel> node_energy(const Preset& preset) {
+  const auto& c = preset.energy_per_gpu_h_kwh;
+  if (!c || !c->low || !c->high) return std::nullopt;
+  std::vector<EnergyObservation> observed;
+  const double gpus = preset.gpus_per_node;
+  // Both ends, so that the interval spans them: full nodes at work.
+  for (const double kw : {*c->low, *c->high}) observed.push_back({{1, gpus, 1, 1, 0}, 1000 * kw * gpus, std::nullopt});
+  NodePowerPriors priors;
+  priors.base_w = preset.node_base_kw && preset.node_base_kw->high
+                      ? Known{1000 * *preset.node_base_kw->high, kBaseSpread}
+                      : kUnknownBase;
+  const auto* gpu = catalog::find_gpu(preset.gpu);
+  if (gpu != nullptr && gpu->power.idle_w) priors.idle_w = {gpu->power.idle_w->value, 0.2};
+  auto fitted = fit_node_energy(observed, priors);
+  if (!fitted) return std::nullopt;
+  return std::move(*fitted);
+}
+
+std::vector<double> gpu_counts(const Preset& preset) {
+  std::set<double> out;
+  each_run(preset, [&](const PublishedRun& run, BatchRule) { out.insert(run.gpus); });
+  if (out.empty()) return {};
+  for (double n = *out.begin(); n <= *out.rbegin(); n *= 2) out.insert(n);
+  return {out.begin(), out.end()};
+}
+
+std::vector<BatchChoice> batches_of(const Preset& preset) {
+  std::vector<BatchChoice> out;
+  const auto add = [&](BatchRule rule, double samples) {
+    const auto same = [&](const BatchChoice& b) { return b.rule == rule && b.samples == samples; };
+    if (std::ranges::none_of(out, same)) out.push_back({rule, samples});
+  };
+  each_run(preset, [&](const PublishedRun& run, BatchRule rule) {
+    add(rule, rule == BatchRule::global ? run.global_batch : run.global_batch / run.gpus);
+  });
+  if (preset.global_batch && preset.global_batch->high) add(BatchRule::global, *preset.global_batch->high);
+  return out;
+}
+
+void put_limits(const Preset& preset, PresetJob& out) {
+  if (const auto& good = preset.global_batch; good && good->high)
+    out.good_batches = GoodBatches{good->low.value_or(1), *good->high, std::string(good->source)};
+  if (const auto& most = preset.local_batch_most; most && most->high) {
+    out.most_local_batch = most->high;
+    out.memory_origin = most->correction.empty() ? most->source : most->correction;
+  }
+}
+
+std::string range(const Published& figure, double scale = 1) {
+  if (!figure.low) return fmt::format("up to {:g}", *figure.high * scale);
+  if (!figure.high || *figure.low == *figure.high) return fmt::format("{:g}", *figure.low * scale);
+  return fmt::format("{:g} to {:g}", *figure.low * scale, *figure.high * scale);
+}
+
+}  // namespace
+
+std::string what_it_says(const Preset& preset) {
+  std::string out;
+  const auto add = [&](const std::optional<Published>& figure, std::string_view before, std::string_view unit,
+                       double scale = 1) {
+    if (figure && (figure->low || figure->high))
+      out += fmt::format("{}{}{}{}", out.empty() ? "" : "; ", before, range(*figure, scale), unit);
+  };
+  add(preset.energy_per_gpu_h_kwh, "", " kWh a GPU-hour");
+  add(preset.gpu_power_kw, "a GPU alone ", " W", 1000);
+  add(preset.node_base_kw, "a node without GPUs ", " W", 1000);
+  add(preset.samples, "samples ", "");
+  add(preset.epochs, "epochs ", "");
+  add(preset.global_batch, "global batch ", "");
+  add(preset.local_batch_most, "local batch ", "");
+  each_run(preset, [&](const PublishedRun& run, BatchRule) {
+    if (run.energy_kwh) out += fmt::format("; {} GPUs {:g} h and {:.3g} kWh", run.gpus, run.hours, *run.energy_kwh);
+  });
+  return out;
+}
+
+core::Result<PresetJob> preset_job(const Preset& preset) {
+  const bool has_runs = !preset.fixed_global_batch.empty() || !preset.fixed_local_batch.empty();
+  if (!has_runs || !preset.samples || !preset.epochs)
+    return core::fail(core::Errc::unusable_input,
+                      fmt::format("{} publishes too little to plan its time: {}. Give a profile of the job beside it "
+                                  "(--from RUN or --profile TABLE.csv); the preset then fills in what that lacks",
+                                  preset.name, what_it_says(preset)));
+  auto throughput = fit_throughput(steps_of(preset));
+  if (!throughput) return core::fail(throughput.error());
+  JobModel job;
+  job.throughput = std::move(*throughput);
+  auto out = fill_from(preset, std::move(job));
+  out.gpus = gpu_counts(preset);
+  out.batches = batches_of(preset);
+  return out;
+}
+
+PresetJob fill_from(const Preset& preset, JobModel profiled) {
+  PresetJob out{.job = std::move(profiled)};
+  auto& job = out.job;
+  if (!job.energy || !job.energy->knows_base)
+    if (auto published = node_energy(preset)) {
+      published->knows_base = true;
+      job.energy = std::move(*published);
+    }
+  // Of several published sizes the largest; a job to a target gives its own samples.
+  if (job.dataset_samples <= 0 && preset.samples && preset.epochs) job.dataset_samples = *preset.samples->high;
+  if (!job.epochs && !job.convergence && preset.epochs) job.epochs = preset.epochs->high;
+  put_limits(preset, out);
+  return out;
+}
+
+}  // namespace gradwatt::planning
