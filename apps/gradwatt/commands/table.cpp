@@ -13,6 +13,7 @@ constexpr auto kCommands = std::to_array<Command>({
     {"compare", "put two runs or groups of runs side by side: what changed, and how sure that is", run_compare},
     {"baseline", "keep a good run as the yardstick of later ones, and hold runs against it", run_baseline},
     {"import", "turn recordings of other tools into a run", run_import},
+    {"plan", "plan the cheapest way to run a job: GPUs, batch, cap, hardware, deadline, budget; a job file", run_plan},
     {"train", "train a neural network data-parallel and report what it cost", run_train},
     {"simulate", "run a job on a cluster that may not exist and report what it would cost", run_simulate},
     {"runs", "list, show, name and remove the runs that are kept", run_runs},

@@ -27,6 +27,7 @@ core::Result<int> run_compare(Context& context, Arguments arguments);
 core::Result<int> run_doctor(Context& context, Arguments arguments);
 core::Result<int> run_help(Context& context, Arguments arguments);
 core::Result<int> run_import(Context& context, Arguments arguments);
+core::Result<int> run_plan(Context& context, Arguments arguments);
 core::Result<int> run_report(Context& context, Arguments arguments);
 core::Result<int> run_run(Context& context, Arguments arguments);
 core::Result<int> run_runs(Context& context, Arguments arguments);

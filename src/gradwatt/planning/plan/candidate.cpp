@@ -52,11 +52,18 @@ void take_figures(const Question& question, const JobModel& job, Candidate& c) {
   if (prices.per_kwh) *c.cost += *prices.per_kwh * *facility_energy_j(question, c) / kJoulePerKwh;
 }
 
-void check_figures(const Question& question, Candidate& c) {
+void check_figures(const Question& question, const JobModel& job, Candidate& c) {
   const auto& limits = question.limits;
-  if (limits.deadline_s && c.time_s > *limits.deadline_s) c.broken.add(Limit::deadline);
-  if (limits.energy_j && facility_energy_j(question, c).value_or(0) > *limits.energy_j) c.broken.add(Limit::energy);
-  if (limits.cost && c.cost.value_or(0) > *limits.cost) c.broken.add(Limit::cost);
+  double time_s = c.time_s, more_energy = 1;
+  if (limits.surely && (limits.deadline_s || limits.energy_j || limits.cost)) {
+    const auto p = predict(job, c.setting);
+    if (p.time_s.figure) time_s = p.time_s.figure->high90;
+    if (p.energy_j.figure) more_energy = p.energy_j.figure->high90 / p.energy_j.figure->value;
+  }
+  if (limits.deadline_s && time_s > *limits.deadline_s) c.broken.add(Limit::deadline);
+  if (limits.energy_j && more_energy * facility_energy_j(question, c).value_or(0) > *limits.energy_j)
+    c.broken.add(Limit::energy);
+  if (limits.cost && more_energy * c.cost.value_or(0) > *limits.cost) c.broken.add(Limit::cost);
 }
 
 JobModel with_strategy(const Question& question, std::size_t hardware, std::size_t strategy, double gpus) {
@@ -125,7 +132,7 @@ Grid evaluate(const Question& question) {
       if (gap_of(job, c.setting))
         c.broken.add(Limit::unknown);
       else
-        take_figures(question, job, c), check_figures(question, c);
+        take_figures(question, job, c), check_figures(question, job, c);
     }
     grid.candidates.push_back(std::move(c));
   };

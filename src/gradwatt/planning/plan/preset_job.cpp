@@ -111,14 +111,16 @@ std::string what_it_says(const Preset& preset) {
   return out;
 }
 
-core::Result<PresetJob> preset_job(const Preset& preset) {
+core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt) {
   const bool has_runs = !preset.fixed_global_batch.empty() || !preset.fixed_local_batch.empty();
   if (!has_runs || !preset.samples || !preset.epochs)
     return core::fail(core::Errc::unusable_input,
                       fmt::format("{} publishes too little to plan its time: {}. Give a profile of the job beside it "
                                   "(--from RUN or --profile TABLE.csv); the preset then fills in what that lacks",
                                   preset.name, what_it_says(preset)));
-  auto throughput = fit_throughput(steps_of(preset));
+  auto steps = steps_of(preset);
+  for (const auto& row : learnt) steps.push_back(row.step);
+  auto throughput = fit_throughput(steps);
   if (!throughput) return core::fail(throughput.error());
   JobModel job;
   job.throughput = std::move(*throughput);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "gradwatt/planning/fit_runs.hpp"
 #include "gradwatt/planning/plan/question.hpp"
 #include "gradwatt/planning/presets/preset.hpp"
 
@@ -22,7 +24,8 @@ struct PresetJob {
 
 /// Hours are of the whole job, evaluation included, so a "step" here holds its share of that. Unusable input, with what
 /// the preset does say, where it publishes no hours over GPUs or not the samples and passes that they are of.
-[[nodiscard]] core::Result<PresetJob> preset_job(const Preset& preset);
+/// `learnt`: own runs of it, fitted with the published ones.
+[[nodiscard]] core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt = {});
 
 /// What a profile does not know, from the preset: passes, size of the data, batches that reach the quality, node power.
 [[nodiscard]] PresetJob fill_from(const Preset& preset, JobModel profiled);
