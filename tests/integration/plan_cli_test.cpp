@@ -45,7 +45,7 @@ record::Run run_of(const std::string& id, int ranks, double step_ms) {
   run.set(record::meta::kAnchorMonotonic, std::int64_t{0});
   run.set(record::meta::kAnchorWall, std::int64_t{0});
   run.facts.push_back({.name = "job.world_size", .subject = "job", .value = static_cast<double>(ranks)});
-  run.facts.push_back({.name = "job.model", .subject = "job", .text = "toy"});
+  run.facts.push_back({.name = "job.model", .subject = "job", .value = std::string("toy")});
   std::int64_t end = 0;
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     for (int i = 0; i < 200; ++i) {

@@ -42,7 +42,7 @@ struct RunFacts {
 
 std::string text_fact(const record::Run& run, std::string_view name) {
   const auto found = std::ranges::find(run.facts, name, &record::Fact::name);
-  return found != run.facts.end() && found->text ? *found->text : std::string();
+  return found != run.facts.end() ? record::as_text(*found).value_or("") : std::string();
 }
 
 RunFacts facts_of(const record::Run& run) {
