@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -108,7 +109,9 @@ TEST_F(PlanCli, JsonHoldsFrontChosenLimitsAndInputs) {
   EXPECT_LE(chosen["time_s"]["value"].get<double>(), 2 * 86400);
   EXPECT_LT(chosen["time_s"]["low90"].get<double>(), chosen["time_s"]["value"].get<double>());
   EXPECT_GT(chosen["energy_j"]["high90"].get<double>(), chosen["energy_j"]["value"].get<double>());
-  EXPECT_EQ(answer["limits"][0]["name"], "deadline");
+  EXPECT_TRUE(std::ranges::any_of(answer["limits"], [](const json& limit) {
+    return limit["name"] == "deadline" && limit["value"] == 2 * 86400 && limit["unit"] == "s";
+  }));
   EXPECT_FALSE(answer["inputs"].empty());
   for (const auto& one : answer["front"])
     EXPECT_GE(one["energy_j"]["value"].get<double>() * 1.021, chosen["energy_j"]["value"].get<double>());
@@ -199,6 +202,31 @@ TEST_F(PlanCli, WhatARunTurnedOutToTakeIsKeptAndChangesTheNextPlan) {
   ASSERT_EQ(after.status, 0) << after.err;
   const auto time = [](const Outcome& o) { return json::parse(o.out)["chosen"]["time_s"]["value"].get<double>(); };
   EXPECT_GT(time(after), 1.2 * time(before));
+}
+
+TEST_F(PlanCli, AnotherGpuIsCarriedOverWithAWiderIntervalAndSaysSo) {
+  const auto outcome = gradwatt(
+      "plan --profile profile.csv --epochs 90 --samples 1281167 --gpus 4 --batch local=64 --caps 400 "
+      "--gpu 'A100 SXM4 40GB' --hardware 'H100 SXM5 80GB' --json");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto answer = json::parse(outcome.out);
+  EXPECT_THAT(answer["inputs"].dump(), HasSubstr("carried over from A100 SXM4 40GB"));
+}
+
+TEST_F(PlanCli, AClusterFileStandsInForRunsOnTwoNodesAndGivesStrategiesTheirLinks) {
+  write("one_node.csv", "gpus,local_batch,step_s,node_power_w\n1,64,0.1,700\n2,64,0.11,1000\n4,64,0.115,1550\n");
+  write("big.toml",
+        "nodes = 16\ngpus_per_node = 4\nnode_link_gbyte_per_s = 200\nnode_link_us = 2\nnics = 1\n"
+        "nic_gbit_per_s = 10\nnic_us = 5\nbase_w = 400\n");
+  const std::string base = "plan --profile one_node.csv --gpus 32 --batch local=64 ";
+  const auto without = gradwatt(base + "--gpus-per-node 4");
+  EXPECT_EQ(without.status, 3);
+  EXPECT_THAT(without.out, HasSubstr("profile two nodes"));
+  const auto with = gradwatt(base + "--cluster big.toml --gradient-bytes 1e8 --strategy two-level,one-bit --json");
+  ASSERT_EQ(with.status, 0) << with.err << with.out;
+  const auto answer = json::parse(with.out);
+  EXPECT_EQ(answer["chosen"]["strategy"], "one-bit");
+  EXPECT_THAT(answer["notes"].dump(), HasSubstr("changes what is learnt"));
 }
 
 TEST_F(PlanCli, AnUnknownLengthIsToldForAMillionSamples) {

@@ -216,14 +216,15 @@ class Gathering {
     if (!job.epochs && facts_.epochs) job.epochs = facts_.epochs;
     if (wish_.target_samples) job.epochs = 1, job.dataset_samples = *wish_.target_samples;
     if (job.epochs && job.dataset_samples > 0) {
-      say("length", fmt::format("{:g} epochs of {:g} samples", *job.epochs, job.dataset_samples));
+      say("length",
+          fmt::format("{:g} epoch{} of {:.0f} samples", *job.epochs, *job.epochs == 1 ? "" : "s", job.dataset_samples));
       return {};
     }
     if (wish_.epochs && job.dataset_samples <= 0)
       return core::fail(core::Errc::wrong_use, "plan: --epochs needs the samples of an epoch: --samples N");
     if (job.dataset_samples > 0) {
       job.epochs = 1;
-      say("length", fmt::format("one epoch of {:g} samples", job.dataset_samples), "--epochs says more");
+      say("length", fmt::format("one epoch of {:.0f} samples", job.dataset_samples), "--epochs says more");
       return {};
     }
     job.epochs = 1, job.dataset_samples = kUnitOfWork;
@@ -275,10 +276,22 @@ class Gathering {
     return cluster_ ? cluster_->kinds.front().gpu : std::string();
   }
 
+  /// What was never run may not fit: without a word of the user no larger local batch is planned than one that ran.
+  void assume_memory() {
+    double most = 0;
+    for (const auto& row : ask_.rows) most = std::max(most, row.step.load.local_batch);
+    for (const auto& batch : wish_.batches)
+      if (batch.rule == planning::BatchRule::local) most = std::max(most, batch.samples);
+    if (most <= 0) return;
+    job_.most_local_batch = most;
+    job_.memory_origin = "the largest that was run or asked for; --max-local-batch allows more";
+  }
+
   core::Result<void> set_hardware() {
     auto& axes = ask_.question.axes;
     const auto here = profiled_gpu();
     const bool published = ask_.rows.empty();
+    if (!job_.most_local_batch && !wish_.limits.most_local_batch) assume_memory();
     axes.hardware = {{.name = here,
                       .job = job_.job,
                       .most_local_batch = job_.most_local_batch,

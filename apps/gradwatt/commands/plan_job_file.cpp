@@ -34,7 +34,7 @@ std::vector<std::string> prediction_notes(const PlanAsk& ask, const Candidate& c
                               *c.energy_j / c.time_s / c.setting.nodes(), *c.energy_j / 3.6e6 / c.gpu_hours));
   }
   for (const auto& input : ask.subject.inputs)
-    out.push_back(fmt::format("{}: {} ({})", input.name, input.value, input.origin));
+    out.push_back(input.name + ": " + input.value + (input.origin.empty() ? "" : " (" + input.origin + ")"));
   return out;
 }
 

@@ -88,7 +88,7 @@ core::Result<void> read_good_batches(const std::string& text, PlanWish& wish) {
 /// "5kWh", "800 Wh" is energy; "20" or "20EUR" is money.
 core::Result<void> read_budget(const std::string& text, PlanWish& wish) {
   if (text.empty()) return {};
-  const auto end = text.find_first_not_of("0123456789.,eE+-");
+  const auto end = text.find_first_not_of("0123456789.");
   const auto number = above_zero(text.substr(0, end == std::string::npos ? text.size() : end));
   const auto unit = end == std::string::npos ? std::string() : std::string(core::trim(text.substr(end)));
   if (!number) return core::fail(wrong("--budget is '{}', but must be such as 5kWh or 20EUR", text));
@@ -287,7 +287,7 @@ core::Result<std::optional<ParsedPlan>> parse_plan(Context& context, Arguments a
   options.add_setting(core::setting("price_per_kwh"), "--price-per-kwh,--price");
   options.add_setting(core::setting("currency"), "--currency");
   options.add_setting(core::setting("pue"), "--pue");
-  options.add_setting(core::setting("co2_g_per_kwh"), "--co2-g-per-kwh");
+  options.add_setting(core::setting("co2_g_per_kwh"), "--co2-g-per-kwh,--co2");
   declare_answer(app, wish, typed);
   const auto dashes = std::ranges::find(arguments, std::string("--"));
   const auto own = arguments.first(static_cast<std::size_t>(dashes - arguments.begin()));

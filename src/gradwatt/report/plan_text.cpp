@@ -206,7 +206,9 @@ void put_chosen(Screen& screen, const Question& question, const Plan& plan) {
   const auto& c = plan.at(*plan.chosen);
   const auto prediction = predict(job_of(question, c), c.setting);
   screen.entry("take", describe(question, c) + ", " + node_words(c), Style::strong);
-  screen.entry("time", range_words(*prediction.time_s.figure, planning::time_text) + "; " + prediction.time_s.origin);
+  const auto& origin = question.axes.hardware[c.hardware].origin;
+  const auto basis = prediction.time_s.origin + (origin.empty() || origin == "measured" ? "" : "; " + origin);
+  screen.entry("time", range_words(*prediction.time_s.figure, planning::time_text) + "; " + basis);
   if (prediction.energy_j.figure)
     screen.entry("energy", range_words(*prediction.energy_j.figure, energy_text) +
                                fmt::format(", {:.2g} kWh a GPU-hour", *c.energy_j / kJoulePerKwh / c.gpu_hours));
@@ -291,7 +293,7 @@ void put_inputs(Screen& screen, const PlanSubject& subject) {
 std::string plan_to_text(const Question& question, const Plan& plan, const PlanSubject& subject,
                          Screen::Options options) {
   Screen screen(options);
-  screen.line("Plan of " + subject.title, Style::strong);
+  for (const auto& piece : wrap("Plan of " + subject.title, screen.width())) screen.line(piece, Style::strong);
   if (plan.impossible) {
     screen.entry("not possible", plan.impossible->sentence, Style::bad);
     put_limits(screen, plan);

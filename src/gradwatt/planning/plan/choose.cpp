@@ -49,12 +49,12 @@ std::string what_broke(const Question& question, const Candidate& c) {
       return fmt::format("local batch {:g}, of which at most {:g} fits", s.local_batch, most);
     }
     case Limit::least_batch:
-      return fmt::format("global batch {:g}, under the {:g} asked for", s.global_batch(), *limits.least_batch);
+      return fmt::format("its batch is under the {:g} asked for", *limits.least_batch);
     case Limit::most_batch:
-      return fmt::format("global batch {:g}, over the {:g} allowed", s.global_batch(), *limits.most_batch);
+      return fmt::format("its batch is over the {:g} allowed", *limits.most_batch);
     case Limit::risk:
-      return fmt::format("global batch {:g}, outside {:g} to {:g}, where the quality is known", s.global_batch(),
-                         question.good_batches->least, question.good_batches->most);
+      return fmt::format("its batch is outside {:g} to {:g}, where the quality is known", question.good_batches->least,
+                         question.good_batches->most);
     case Limit::whole_nodes:
       return fmt::format("{:g} GPUs leave a node of {:g} partly empty", s.gpus, s.gpus_per_node);
     case Limit::nodes:

@@ -28,6 +28,15 @@ std::optional<PowerRatios> power_ratios(const NodePower& power, const GpuRow& fr
   return PowerRatios{idle, std::max(0.05, used * (*to_limit - idle * power.idle_w) / power.active_w)};
 }
 
+/// What ran there fits here too where there is as much memory; where there is less, at most in proportion.
+void scale_memory(const GpuRow& from, const GpuRow& to, HardwareOption& out) {
+  if (!out.most_local_batch) return;
+  const auto here = value_of(from.memory.gb), there = value_of(to.memory.gb);
+  const double share = here && there ? std::min(1.0, *there / *here) : 1;
+  out.most_local_batch = std::floor(*out.most_local_batch * share);
+  out.memory_origin = share < 1 ? "in proportion to memory, rather less: to be tried" : "what fits the measured GPU";
+}
+
 }  // namespace
 
 core::Result<const GpuRow*> gpu_by_name(std::string_view name) {
@@ -50,8 +59,7 @@ core::Result<HardwareOption> on_other_gpu(const HardwareOption& measured, const 
   HardwareOption out = measured;
   out.name = to.name;
   out.job.cap.reset();
-  out.most_local_batch.reset();
-  out.memory_origin.clear();
+  scale_memory(from, to, out);
   const double spread = std::log(gain->high / gain->low) / 2 / kNormal90;
   out.job.throughput = scaled(std::move(out.job.throughput), 1 / gain->middle, 1, spread);
   if (out.job.energy) {
@@ -61,8 +69,8 @@ core::Result<HardwareOption> on_other_gpu(const HardwareOption& measured, const 
     else
       out.job.energy.reset();
   }
-  out.origin =
-      fmt::format("carried over from {}: {:.2g} to {:.2g} times as fast by roofline", from.name, gain->low, gain->high);
+  out.origin = fmt::format("{} from {}: {:.2g} to {:.2g} times as fast by roofline", kCarriedOver, from.name, gain->low,
+                           gain->high);
   return out;
 }
 

@@ -10,7 +10,7 @@
 
 namespace gradwatt::planning {
 
-/// Caps do not carry over: the result has no cap curve. Its memory is not known. Unusable input where a figure that is
+/// Caps do not carry over: the result has no cap curve. Unusable input where a figure that is
 /// needed stands in no table: which, and what to do.
 [[nodiscard]] core::Result<HardwareOption> on_other_gpu(const HardwareOption& measured, const catalog::GpuRow& from,
                                                         const catalog::GpuRow& to, const Workload& work);

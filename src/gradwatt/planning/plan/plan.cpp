@@ -9,6 +9,7 @@
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/planning/plan/choose.hpp"
 #include "gradwatt/planning/plan/front.hpp"
+#include "gradwatt/planning/presets/preset.hpp"
 
 namespace gradwatt::planning {
 namespace {
@@ -82,6 +83,10 @@ std::string next_profile(const Question& question, const Candidate& candidate) {
   const auto job = job_of(question, candidate);
   const auto& s = candidate.setting;
   const auto& t = job.throughput;
+  const auto& origin = question.axes.hardware[candidate.hardware].origin;
+  if (origin == kPublished)
+    return "a profile of the own job: 50 steps on 1, 2 and 4 GPUs at two local batches, and on two nodes";
+  if (origin.starts_with(kCarriedOver)) return "50 steps on that GPU: nothing was measured there";
   if (s.replicas() > std::max(1.0, t.most_replicas))
     return fmt::format("50 steps on {:g} GPUs at local batch {:g}: the profile ends at {:g} replicas", s.gpus,
                        s.local_batch, t.most_replicas);

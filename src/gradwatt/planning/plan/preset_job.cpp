@@ -83,10 +83,15 @@ void put_limits(const Preset& preset, PresetJob& out) {
   }
 }
 
+/// Counts are written out.
+std::string number(double value) {
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:g}", value);
+}
+
 std::string range(const Published& figure, double scale = 1) {
-  if (!figure.low) return fmt::format("up to {:g}", *figure.high * scale);
-  if (!figure.high || *figure.low == *figure.high) return fmt::format("{:g}", *figure.low * scale);
-  return fmt::format("{:g} to {:g}", *figure.low * scale, *figure.high * scale);
+  if (!figure.low) return "up to " + number(*figure.high * scale);
+  if (!figure.high || *figure.low == *figure.high) return number(*figure.low * scale);
+  return number(*figure.low * scale) + " to " + number(*figure.high * scale);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gradwatt/planning/collectives/cost.hpp"
@@ -27,6 +28,9 @@ struct DataChoice {
   bool per_gpu = false;
   double samples = 0;
 };
+
+/// How the origin of a GPU begins on which nothing was measured.
+inline constexpr std::string_view kCarriedOver = "carried over";
 
 struct HardwareOption {
   std::string name;  ///< for people; empty where the profile does not say
