@@ -217,6 +217,7 @@ TEST_F(PlanCli, AClusterFileStandsInForRunsOnTwoNodesAndGivesStrategiesTheirLink
   write("one_node.csv", "gpus,local_batch,step_s,node_power_w\n1,64,0.1,700\n2,64,0.11,1000\n4,64,0.115,1550\n");
   write("big.toml",
         "nodes = 16\ngpus_per_node = 4\nnode_link_gbyte_per_s = 200\nnode_link_us = 2\nnics = 1\n"
+        "gpu_idle_w = 60\ngpu_busy_w = 290\ngpu_comm_w = 130\n"
         "nic_gbit_per_s = 10\nnic_us = 5\nbase_w = 400\n");
   const std::string base = "plan --profile one_node.csv --gpus 32 --batch local=64 ";
   const auto without = gradwatt(base + "--gpus-per-node 4");
@@ -226,6 +227,10 @@ TEST_F(PlanCli, AClusterFileStandsInForRunsOnTwoNodesAndGivesStrategiesTheirLink
   ASSERT_EQ(with.status, 0) << with.err << with.out;
   const auto answer = json::parse(with.out);
   EXPECT_EQ(answer["chosen"]["strategy"], "one-bit");
+  write("no_power.csv", "gpus,local_batch,step_s\n1,64,0.1\n2,64,0.11\n4,64,0.115\n");
+  const auto described = gradwatt("plan --profile no_power.csv --gpus 4 --cluster big.toml --json");
+  ASSERT_EQ(described.status, 0) << described.err;
+  EXPECT_NEAR(json::parse(described.out)["chosen"]["node_power_avg_w"].get<double>(), 1500, 100);
   EXPECT_THAT(answer["notes"].dump(), HasSubstr("changes what is learnt"));
 }
 

@@ -33,6 +33,8 @@ constexpr double kUnitOfWork = 1e6;
 constexpr double kLinkSpread = 0.7;
 /// The user's own word on a node's base line.
 constexpr double kToldSpread = 0.1;
+/// The cluster file's watts are of a kind of node, not of this job.
+constexpr double kDescribedSpread = 0.2;
 
 /// What runs say of the job besides their steps.
 struct RunFacts {
@@ -178,13 +180,25 @@ class Gathering {
           planning::Known{planning::ring_all_reduce(2, *gradient_bytes(), cluster_->rail()).seconds, kLinkSpread};
     return out;
   }
+  /// Of one GPU, where the cluster file has them.
+  const planning::GpuWatts* described_watts() const {
+    if (!cluster_) return nullptr;
+    const auto& watts = cluster_->kinds.front().gpu_w;
+    return watts.idle_w > 0 && watts.busy_w > watts.idle_w ? &watts : nullptr;
+  }
   planning::NodePowerPriors power_priors() const {
     planning::NodePowerPriors out;
     if (wish_.node_w) {
       out.base_w = {*wish_.node_w, kToldSpread};
     } else if (cluster_ && cluster_->kinds.front().base_w) {
       const auto& node = cluster_->kinds.front();
-      out.base_w = {*node.base_w + node.cpus * node.cpu_w.value_or(0) + node.network_w.value_or(0), 2 * kToldSpread};
+      out.base_w = {*node.base_w + node.cpus * node.cpu_w.value_or(0) + node.network_w.value_or(0), kDescribedSpread};
+    }
+    if (const auto* watts = described_watts()) {
+      const double work = watts->busy_w - watts->idle_w;
+      out.idle_w = {watts->idle_w, kDescribedSpread};
+      out.active_w = {work, kDescribedSpread};
+      out.wait_share = {std::clamp((watts->comm_w - watts->idle_w) / work, 0.01, 1.0), kDescribedSpread};
     }
     return out;
   }
@@ -201,6 +215,12 @@ class Gathering {
     }
     auto fitted = planning::fit_profile(rows, throughput_priors(), power_priors());
     if (!fitted) return core::fail(fitted.error().code, "plan: " + fitted.error().message);
+    if (!fitted->energy && described_watts() != nullptr) {
+      auto described = planning::fit_node_energy({}, power_priors());
+      if (!described) return core::fail(described.error());
+      fitted->energy = std::move(*described);
+      say("power", "no run measured it: the watts of the cluster file", wish_.cluster);
+    }
     if (preset_ != nullptr)
       job_ = planning::fill_from(*preset_, std::move(*fitted));
     else
