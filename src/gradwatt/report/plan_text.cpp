@@ -44,6 +44,13 @@ std::string interval(const Figure& figure, double scale) {
   return fmt::format("{}–{}", digits(figure.low90 / scale), digits(figure.high90 / scale));
 }
 
+/// No line breaks between a number and its "%".
+std::string together(std::string text) {
+  for (auto at = text.find(" %"); at != std::string::npos; at = text.find(" %", at + 1))
+    text.replace(at, 1, unbroken(" "));
+  return text;
+}
+
 std::string risk_text(const std::optional<double>& risk) {
   if (!risk) return "?";
   return *risk <= 0 ? "none" : fmt::format("{:.{}f}× off", std::exp2(*risk), *risk < 3 ? 1 : 0);
@@ -232,7 +239,7 @@ void put_rivals(Screen& screen, const Question& question, const Plan& plan) {
   screen.blank();
   screen.line("Why not", Style::strong);
   for (const auto& rival : plan.rivals)
-    screen.entry("", describe(question, plan.at(rival.candidate)) + ": " + rival.reason);
+    screen.entry("", together(describe(question, plan.at(rival.candidate)) + ": " + rival.reason));
 }
 
 void put_knee(Screen& screen, const Question& question, const Plan& plan) {
@@ -285,7 +292,7 @@ void put_inputs(Screen& screen, const PlanSubject& subject) {
   screen.line("From", Style::strong);
   for (const auto& input : subject.inputs)
     screen.entry(input.name, input.value + (input.origin.empty() ? "" : " (" + input.origin + ")"), Style::dim);
-  for (const auto& note : subject.notes) screen.entry("note", note, Style::dim);
+  for (const auto& note : subject.notes) screen.entry("note", together(note), Style::dim);
 }
 
 }  // namespace
@@ -295,7 +302,7 @@ std::string plan_to_text(const Question& question, const Plan& plan, const PlanS
   Screen screen(options);
   for (const auto& piece : wrap("Plan of " + subject.title, screen.width())) screen.line(piece, Style::strong);
   if (plan.impossible) {
-    screen.entry("not possible", plan.impossible->sentence, Style::bad);
+    screen.entry("impossible", plan.impossible->sentence, Style::bad);
     put_limits(screen, plan);
     put_inputs(screen, subject);
     return screen.text();

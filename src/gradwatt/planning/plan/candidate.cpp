@@ -87,6 +87,9 @@ Setting setting_of(const Axes& axes, double gpus, const BatchChoice& batch, doub
   return out;
 }
 
+/// Its caps are not known; it is planned without one.
+bool is_carried_over(const HardwareOption& hardware) { return hardware.origin.starts_with(kCarriedOver); }
+
 /// An axis that was left out has one place where nothing is set.
 template <class T>
 std::vector<std::optional<T>> places(const std::vector<T>& axis) {
@@ -148,7 +151,7 @@ Grid evaluate(const Question& question) {
                             .hardware = static_cast<std::uint16_t>(hardware),
                             .strategy = static_cast<std::uint16_t>(strategy),
                             .batch = static_cast<std::uint16_t>(batch)};
-                c.setting.cap_w = cap;
+                if (!is_carried_over(axes.hardware[hardware])) c.setting.cap_w = cap;
                 if (samples) c.setting.dataset_samples = samples->per_gpu ? samples->samples * gpus : samples->samples;
                 add(std::move(c), job);
               }

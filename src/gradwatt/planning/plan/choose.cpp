@@ -22,10 +22,11 @@ std::string_view effort_word(const Candidate& c) { return c.energy_j ? "energy" 
 std::string why_lost(const Candidate& loser, const Candidate& chosen) {
   const double effort = effort_of(loser) / effort_of(chosen), time = loser.time_s / chosen.time_s;
   const bool same = std::abs(effort - 1) <= kSameEnergy;
-  if (same && time >= 1) return fmt::format("no less {}, {} time", effort_word(loser), percent(time));
-  if (same)  // faster at the same energy would have been chosen
-    return fmt::format("{} time, but {} {}", percent(time), percent(effort), effort_word(loser));
-  return fmt::format("{} {}, {} time", percent(effort), effort_word(loser), percent(time));
+  auto out = same && time >= 1 ? fmt::format("no less {}, {} time", effort_word(loser), percent(time))
+                               : fmt::format("{} {}, {} time", percent(effort), effort_word(loser), percent(time));
+  if (loser.cost && chosen.cost && *chosen.cost > 0)
+    out += fmt::format(", {} cost", percent(*loser.cost / *chosen.cost));
+  return out;
 }
 
 std::string over(const std::optional<double>& value, double limit, std::string_view unit, double scale) {
@@ -114,10 +115,15 @@ std::string with_figures(const Question& question, const Candidate& c) {
   return fmt::format("{}: {}, {}", describe(question, c), time_text(c.time_s), effort_text(c));
 }
 
+/// Limits of the machine, which nobody can give up.
+bool breaks_the_machine(const Candidate& c) { return c.broken.has(Limit::memory) || c.broken.has(Limit::nodes); }
+
 /// No single limit stands alone in the way: the candidate that breaks fewest.
 Impossible several_bind(const Question& question, std::span<const Candidate> candidates) {
   Impossible out;
-  const auto rank = [](const Candidate& c) { return std::tuple(!has_figures(c), c.broken.count(), effort_of(c)); };
+  const auto rank = [](const Candidate& c) {
+    return std::tuple(!has_figures(c), breaks_the_machine(c), c.broken.count(), effort_of(c));
+  };
   const auto nearest = std::ranges::min_element(candidates, {}, rank);
   out.nearest = nearest - candidates.begin();
   for (std::size_t i = 0; i < kLimits; ++i)
@@ -129,9 +135,21 @@ Impossible several_bind(const Question& question, std::span<const Candidate> can
   }
   std::string names;
   for (const auto limit : out.binding) names += (names.empty() ? "" : " and ") + std::string(name_of(limit));
-  out.sentence = fmt::format("{} exclude each other: giving up one of them is not enough. Nearest: {}", names,
-                             with_figures(question, *nearest));
+  out.sentence = fmt::format("{} would have to give way together: giving up one limit is not enough; nearest: {}",
+                             names, with_figures(question, *nearest));
   return out;
+}
+
+/// Those of which giving up one would do; a limit of the machine only where there is no other.
+std::vector<Limit> single_limits(std::span<const Candidate> candidates) {
+  std::vector<Limit> users, machine;
+  for (std::size_t i = 0; i < kLimits; ++i) {
+    const auto limit = static_cast<Limit>(i);
+    if (limit == Limit::unknown || limit == Limit::whole_batch) continue;
+    if (std::ranges::none_of(candidates, [&](const Candidate& c) { return c.broken.only(limit); })) continue;
+    (limit == Limit::memory || limit == Limit::nodes ? machine : users).push_back(limit);
+  }
+  return users.empty() ? machine : users;
 }
 
 }  // namespace
@@ -162,23 +180,19 @@ std::vector<Rival> rivals_of(const Question& question, const Grid& grid, std::sp
 }
 
 Impossible explain_impossible(const Question& question, std::span<const Candidate> candidates) {
-  Impossible out;
+  Impossible out{.binding = single_limits(candidates)};
+  if (out.binding.empty()) return several_bind(question, candidates);
   std::string ways;
-  for (std::size_t i = 0; i < kLimits; ++i) {
-    const auto limit = static_cast<Limit>(i);
-    if (limit == Limit::unknown || limit == Limit::whole_batch) continue;
+  for (const auto limit : out.binding) {
     const auto nearest = nearest_without(question, candidates, limit);
-    if (!nearest) continue;
-    const auto& c = candidates[*nearest];
     if (!out.nearest) out.nearest = nearest;
-    out.binding.push_back(limit);
+    const auto& c = candidates[*nearest];
     ways += fmt::format("{}without {}, nearest: {} ({})", ways.empty() ? "" : "; ", name_of(limit),
                         with_figures(question, c), what_broke(question, c));
   }
-  if (out.binding.empty()) return several_bind(question, candidates);
   out.sentence = out.binding.size() == 1
                      ? fmt::format("{} binds; {}", name_of(out.binding.front()), ways)
-                     : fmt::format("the limits contradict each other, any one of them must give way: {}", ways);
+                     : fmt::format("the limits contradict each other, one of them must give way: {}", ways);
   return out;
 }
 

@@ -182,6 +182,29 @@ TEST(Impossible, DeadlineAndBudgetThatExcludeEachOtherNameBothAndTheirNearestPla
   EXPECT_THAT(plan.impossible->sentence, HasSubstr("without deadline, nearest: 4 GPUs"));
 }
 
+TEST(Impossible, WhereOneLimitIsNotEnoughBothAreNamedAndMemoryIsNotGivenUp) {
+  auto asked = question();
+  asked.axes.hardware[0].most_local_batch = 64;
+  asked.limits.deadline_s = 1;
+  asked.limits.energy_j = 1;
+  const auto plan = plan_of(asked);
+  ASSERT_TRUE(plan.impossible);
+  EXPECT_EQ(plan.impossible->binding, (std::vector{Limit::deadline, Limit::energy}));
+  EXPECT_THAT(plan.impossible->sentence, HasSubstr("deadline and budget would have to give way together"));
+}
+
+TEST(Limits, SurelyHoldsADeadlineByTheFarEndOfTheInterval) {
+  auto asked = question();
+  const auto free = plan_of(asked);
+  asked.limits.deadline_s = free.at(*free.chosen).time_s * 1.01;
+  EXPECT_EQ(plan_of(asked).chosen, free.chosen);
+  asked.limits.surely = true;
+  const auto careful = plan_of(asked);
+  ASSERT_TRUE(careful.chosen);
+  const auto& c = careful.at(*careful.chosen);
+  EXPECT_LE(predict(job_of(asked, c), c.setting).time_s.figure->high90, *asked.limits.deadline_s);
+}
+
 TEST(Impossible, ABatchThatDoesNotDivideSaysSo) {
   auto asked = question();
   asked.axes.gpus = {3};
