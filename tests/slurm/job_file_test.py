@@ -76,6 +76,27 @@ class SubmittedJob(OneMachine):
                       "ExitCode=0:0"):
             self.assertIn(piece, shown)
 
+    def test_a_plan_of_the_program_is_accepted_runs_and_carries_its_id(self):
+        (self.folder / "profile.csv").write_text("gpus,local_batch,step_s,node_power_w\n1,32,0.1,700\n2,32,0.11,1000\n")
+        (self.folder / "rank.py").write_text(RANK)
+        script, run = self.folder / "planned.sh", self.folder / "planned"
+        environment = {**os.environ, "GRADWATT_RUNS": str(self.folder / "runs")}
+        done = subprocess.run(
+            [PROGRAM, "plan", "--profile", "profile.csv", "--gpus", "2", "--gpus-per-node", "2", "--batch", "local=32",
+             "--target-samples", "1000", "--name", "planned", "--node-cores", str(max(2, os.cpu_count())), "--emit", "slurm",
+             "-o", script, "--", "/usr/bin/python3", self.folder / "rank.py", self.folder, "--batch={local_batch}"],
+            capture_output=True, text=True, cwd=self.folder, env=environment)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        plan_id = re.search(r"gradwatt-plan:(\w+)", script.read_text()).group(1)
+        self.environment = {**self.environment, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}",
+                            "GRADWATT_RUNS": str(self.folder / "runs")}
+        done = self.slurm("sbatch", "--wait", f"--output={run}.out", script)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr + pathlib.Path(f"{run}.out").read_text())
+        self.assertEqual([arguments for _, arguments in self.ranks()], [["--batch=32"]] * 2)
+        self.assertEqual(len(list((self.folder / "runs").glob("*/*.db"))), 1)
+        job = re.search(r"batch job (\d+)", done.stdout).group(1)
+        self.assertIn(f"Comment=gradwatt-plan:{plan_id}", self.shown(job))
+
     def test_a_rank_that_fails_fails_the_job_with_its_status(self):
         self.environment = {**self.environment, "GW_EXIT": "3"}
         run = self.folder / "failed"

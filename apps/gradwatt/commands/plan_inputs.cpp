@@ -7,10 +7,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "commands/plan_fits.hpp"
 #include "gradwatt/core/hash.hpp"
+#include "gradwatt/core/text.hpp"
 #include "gradwatt/energy/steps.hpp"
 #include "gradwatt/planning/cluster/cluster_file.hpp"
 #include "gradwatt/planning/collectives/ring.hpp"
@@ -39,12 +41,22 @@ constexpr double kDescribedSpread = 0.2;
 /// What runs say of the job besides their steps.
 struct RunFacts {
   std::optional<double> gradient_bytes, epochs;
+  double gpus_per_node = 0;  ///< that the record lists, used or not
   std::string gpu, model, precision;
 };
 
 std::string text_fact(const record::Run& run, std::string_view name) {
   const auto found = std::ranges::find(run.facts, name, &record::Fact::name);
   return found != run.facts.end() ? record::as_text(*found).value_or("") : std::string();
+}
+
+/// "train" of `torchrun --nproc-per-node 8 train.py`: what people call a job that has no other name.
+std::string program_of(const record::Run& run) {
+  const auto command = run.text(record::meta::kCommand).value_or("");
+  const auto words = core::split_words(command);
+  const auto script = std::ranges::find_if(words, [](std::string_view word) { return word.ends_with(".py"); });
+  if (script != words.end()) return fs::path(*script).stem().string();
+  return words.empty() ? std::string() : fs::path(words.front()).filename().string();
 }
 
 RunFacts facts_of(const record::Run& run) {
@@ -55,9 +67,22 @@ RunFacts facts_of(const record::Run& run) {
   out.epochs = energy::fact_number(run, "job.epochs");
   out.model = text_fact(run, "job.model");
   out.precision = text_fact(run, "job.precision");
-  for (const auto& device : run.devices)
-    if (device.kind == record::DeviceKind::gpu && out.gpu.empty()) out.gpu = device.name;
+  if (out.model.empty()) out.model = program_of(run);
+  std::map<std::string, double> gpus_of_host;
+  for (const auto& device : run.devices) {
+    if (device.kind != record::DeviceKind::gpu) continue;
+    if (out.gpu.empty()) out.gpu = device.name;
+    out.gpus_per_node = std::max(out.gpus_per_node, ++gpus_of_host[device.host]);
+  }
   return out;
+}
+
+std::string words_of(const ProfileRow& row) {
+  const auto power = row.node_power_w  ? fmt::format("node {:.0f} W", *row.node_power_w)
+                     : row.gpu_power_w ? fmt::format("GPU {:.0f} W", *row.gpu_power_w)
+                                       : std::string("no power");
+  return fmt::format("{:g} GPU{}, local batch {:g}, step {:.4g} s, {}", row.gpus, row.gpus == 1 ? "" : "s",
+                     row.step.load.local_batch, row.step.step_s, power);
 }
 
 class Gathering {
@@ -131,13 +156,7 @@ class Gathering {
       if (!row) return core::fail(row.error().code, "plan: " + row.error().message);
       row->source = run->text(record::meta::kRunId).value_or(name);
       if (ask_.rows.empty()) facts_ = facts_of(*run);
-      const auto& load = row->step.load;
-      say("run",
-          fmt::format("{:g} GPUs, local batch {:g}, step {:.4g} s{}", row->gpus, load.local_batch, row->step.step_s,
-                      row->node_power_w  ? fmt::format(", node {:.0f} W", *row->node_power_w)
-                      : row->gpu_power_w ? fmt::format(", GPU {:.0f} W", *row->gpu_power_w)
-                                         : ", no power"),
-          "run " + row->source);
+      say("run", words_of(*row), "run " + row->source);
       ask_.rows.push_back(std::move(*row));
     }
     if (ask_.job.empty()) ask_.job = facts_.model.empty() ? ask_.rows.front().source : facts_.model;
@@ -155,10 +174,7 @@ class Gathering {
     for (auto& row : *learnt) {
       const bool known = std::ranges::any_of(ask_.rows, [&](const ProfileRow& r) { return r.source == row.source; });
       if (known || row.source == without_run_) continue;
-      say("learnt",
-          fmt::format("{:g} GPUs, local batch {:g}, step {:.4g} s", row.gpus, row.step.load.local_batch,
-                      row.step.step_s),
-          "run " + row.source + ", plan --learn");
+      say("learnt", words_of(row), "run " + row.source + ", plan --learn");
       learnt_.push_back(std::move(row));
     }
     return {};
@@ -258,10 +274,11 @@ class Gathering {
     auto& axes = ask_.question.axes;
     double per_node = wish_.gpus_per_node.value_or(cluster_ ? cluster_->gpus_per_node : 0);
     if (per_node == 0 && preset_ != nullptr) per_node = preset_->gpus_per_node;
+    if (per_node == 0) per_node = facts_.gpus_per_node;
     if (!ask_.rows.empty()) {
       axes = planning::axes_of(ask_.rows, per_node);
       if (per_node == 0)
-        note(fmt::format("A node is taken to have {:g} GPUs, the most that a run had on one (--gpus-per-node).",
+        note(fmt::format("GPUs of a node are taken to be {:g}, the most that a run had on one (--gpus-per-node).",
                          axes.gpus_per_node));
     } else {
       axes.gpus = job_.gpus;
