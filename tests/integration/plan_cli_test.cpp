@@ -163,6 +163,7 @@ TEST_F(PlanCli, WrongUseAndUnusableInputGetOneClearLine) {
            {"plan --profile profile.csv --epochs 3", 2, "--samples N"},
            {"plan --profile profile.csv --emit slurm", 2, "-- python train.py"},
            {"plan --profile profile.csv --emit slurm -- python train.py", 2, "--node-cores N"},
+           {"plan --profile profile.csv --epochs-at 256", 2, "256=90,1024=94,8192=fail"},
            {"plan --learn last", 2, "--from, --profile or --preset"},
            {"plan", 3, "no run"}}) {
     const auto outcome = gradwatt(arguments);
@@ -202,6 +203,19 @@ TEST_F(PlanCli, WhatARunTurnedOutToTakeIsKeptAndChangesTheNextPlan) {
   ASSERT_EQ(after.status, 0) << after.err;
   const auto time = [](const Outcome& o) { return json::parse(o.out)["chosen"]["time_s"]["value"].get<double>(); };
   EXPECT_GT(time(after), 1.2 * time(before));
+}
+
+TEST_F(PlanCli, TrainingsAtSeveralBatchesSayWhatALargerOneCostsAndWhereItFails) {
+  const std::string base =
+      "plan --profile profile.csv --samples 1281167 --caps 400 --batch local=64 --gpus 4,16,64 --json ";
+  const auto outcome = gradwatt(base + "--epochs-at 256=90,512=91,1024=94,4096=fail");
+  ASSERT_EQ(outcome.status, 0) << outcome.err << outcome.out;
+  const auto answer = json::parse(outcome.out);
+  for (const auto& one : answer["front"]) EXPECT_LE(one["global_batch"].get<double>(), 1024);
+  const auto& fast = answer["front"].front();
+  EXPECT_EQ(fast["global_batch"], 1024);
+  EXPECT_NEAR(fast["samples"].get<double>() / 1281167, 94, 2);
+  EXPECT_EQ(fast["risk_doublings"], 0);
 }
 
 TEST_F(PlanCli, AnotherGpuIsCarriedOverWithAWiderIntervalAndSaysSo) {

@@ -250,6 +250,7 @@ class Gathering {
     if (!wish_.data.empty() && job.dataset_samples <= 0) job.dataset_samples = wish_.data.front().samples;
     if (wish_.epochs) job.epochs = *wish_.epochs;
     if (!job.epochs && facts_.epochs) job.epochs = facts_.epochs;
+    if (!wish_.trainings.empty()) return set_convergence();
     if (wish_.target_samples) job.epochs = 1, job.dataset_samples = *wish_.target_samples;
     if (job.epochs && job.dataset_samples > 0) {
       say("length",
@@ -267,6 +268,27 @@ class Gathering {
     note(
         "How long the job is was not said: figures are for a million samples (--epochs and --samples, or "
         "--target-samples).");
+    return {};
+  }
+
+  /// Samples to the target by batch, and the batches that reach it, from whole trainings.
+  core::Result<void> set_convergence() {
+    auto& job = job_.job;
+    if (job.dataset_samples <= 0)
+      return core::fail(core::Errc::wrong_use, "plan: --epochs-at needs the samples of an epoch: --samples N");
+    auto outcomes = wish_.trainings;
+    for (auto& outcome : outcomes)
+      if (outcome.samples) *outcome.samples *= job.dataset_samples;
+    auto model = planning::fit_convergence(outcomes);
+    if (!model) return core::fail(model.error().code, "plan: --epochs-at: " + model.error().message);
+    say("length",
+        fmt::format("{:.1f} to {:.1f} epochs of {:.0f} samples, by batch; critical batch {:.0f}",
+                    samples_to_target(*model, model->smallest_batch) / job.dataset_samples,
+                    samples_to_target(*model, model->largest_batch) / job.dataset_samples, job.dataset_samples,
+                    critical_batch(*model)),
+        fmt::format("{} trainings, --epochs-at", outcomes.size()));
+    job_.good_batches = planning::GoodBatches{model->smallest_batch, model->largest_batch, "--epochs-at"};
+    job.convergence = std::move(*model);
     return {};
   }
 

@@ -15,7 +15,7 @@ namespace {
 
 /// As typed.
 struct Typed {
-  std::vector<std::string> gpus, accumulation, caps, batch, data, hardware, strategy;
+  std::vector<std::string> gpus, accumulation, caps, batch, data, hardware, strategy, epochs_at;
   std::string deadline, budget, good_batch, format;
 };
 
@@ -70,6 +70,21 @@ core::Result<void> read_data(const std::vector<std::string>& typed, PlanWish& wi
       const auto samples = above_zero(grows ? piece.substr(kPerGpu.size()) : piece);
       if (!samples) return core::fail(wrong("--data is '{}', but must be samples, or per-gpu=SAMPLES", text));
       wish.data.push_back({grows, *samples});
+    }
+  return {};
+}
+
+/// "256=90,1024=94,8192=fail".
+core::Result<void> read_trainings(const std::vector<std::string>& typed, PlanWish& wish) {
+  for (const auto& text : typed)
+    for (const auto piece : core::split(text, ',')) {
+      const auto equals = piece.find('=');
+      const auto batch = above_zero(piece.substr(0, equals));
+      const auto result = equals == std::string_view::npos ? std::string_view() : core::trim(piece.substr(equals + 1));
+      const auto epochs = above_zero(result);
+      if (!batch || (!epochs && result != "fail"))
+        return core::fail(wrong("--epochs-at is '{}', but must be such as 256=90,1024=94,8192=fail", text));
+      wish.trainings.push_back({*batch, epochs});
     }
   return {};
 }
@@ -160,7 +175,7 @@ core::Result<void> check_together(const PlanWish& wish) {
   if (wish.emit.empty() && !wish.command.empty()) return core::fail(wrong("a command after -- goes with --emit slurm"));
   if (!wish.emit.empty() && wish.json && wish.out.empty())
     return core::fail(wrong("--emit and --json both go to the screen; write the job file with -o FILE"));
-  if (wish.limits.most_risk && !wish.good_batches && wish.preset.empty())
+  if (wish.limits.most_risk && !wish.good_batches && wish.preset.empty() && wish.trainings.empty())
     return core::fail(wrong("--max-risk needs the batches that reach the target: --good-batch LOW-HIGH"));
   return {};
 }
@@ -196,6 +211,9 @@ void declare_axes(CLI::App& app, PlanWish& wish, Typed& typed) {
 }
 void declare_limits(CLI::App& app, PlanWish& wish, Typed& typed) {
   app.add_option("--samples", wish.samples, "samples of one epoch")->type_name("N");
+  app.add_option("--epochs-at", typed.epochs_at,
+                 "epochs to the target by global batch, from whole trainings: 256=90,1024=94,8192=fail")
+      ->type_name("LIST");
   app.add_option("--target-samples", wish.target_samples, "samples of the whole job, instead of epochs and samples")
       ->type_name("N");
   app.add_option("--deadline", typed.deadline, "longest time: 90m, 2h, 3d")->type_name("TIME");
@@ -264,6 +282,7 @@ core::Result<void> settle(const Typed& typed, const core::Settings& settings, Pl
   split_at_commas(typed.strategy, wish.strategies);
   if (auto ok = read_batches(typed.batch, wish); !ok) return ok;
   if (auto ok = read_data(typed.data, wish); !ok) return ok;
+  if (auto ok = read_trainings(typed.epochs_at, wish); !ok) return ok;
   if (auto ok = read_good_batches(typed.good_batch, wish); !ok) return ok;
   if (auto ok = read_deadline(typed.deadline, wish); !ok) return ok;
   if (auto ok = read_budget(typed.budget, wish); !ok) return ok;

@@ -23,6 +23,7 @@ struct PlanWish {
   std::string gpu, precision;
   // How long the job is.
   std::optional<double> epochs, samples, target_samples;
+  std::vector<planning::TrainingOutcome> trainings;  ///< samples in epochs
   // What must be kept, and what it costs.
   planning::Limits limits;
   std::optional<planning::GoodBatches> good_batches;
