@@ -1,12 +1,10 @@
-// From what was typed to what the planner is asked: runs, tables, presets and cluster files read, and each input's
-// origin kept for the answer.
+// From what was typed and read to what the planner is asked.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "commands/plan_options.hpp"
-#include "gradwatt/planning/fit_runs.hpp"
+#include "commands/plan_sources.hpp"
 #include "gradwatt/report/plan_text.hpp"
 
 namespace gradwatt::app {
@@ -14,8 +12,7 @@ namespace gradwatt::app {
 struct PlanAsk {
   planning::Question question;
   report::PlanSubject subject;
-  std::string job;                         ///< what residuals are kept under
-  std::vector<planning::ProfileRow> rows;  ///< measured; empty for a preset alone
+  std::string job;  ///< what residuals are kept under
 };
 
 /// Errors: wrong_use, not_found, unusable_input (an empty profile, a run without steps, a preset that says too little).
