@@ -4,30 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <set>
 
-#include "commands/plan_fits.hpp"
 #include "gradwatt/core/hash.hpp"
-#include "gradwatt/core/text.hpp"
-#include "gradwatt/energy/steps.hpp"
-#include "gradwatt/planning/cluster/cluster_file.hpp"
 #include "gradwatt/planning/collectives/ring.hpp"
 #include "gradwatt/planning/plan/other_gpu.hpp"
 #include "gradwatt/planning/plan/preset_job.hpp"
 #include "gradwatt/planning/plan/profile_axes.hpp"
 #include "gradwatt/planning/plan/strategies.hpp"
-#include "run_ref.hpp"
-#include "show_report.hpp"
 
 namespace gradwatt::app {
 namespace {
-
-namespace fs = std::filesystem;
-using planning::ProfileRow;
 
 /// Where nobody says how long the job is, its cost is told for this many samples.
 constexpr double kUnitOfWork = 1e6;
@@ -105,9 +93,11 @@ class Gathering {
     auto rows = from_.rows;
     std::ranges::copy(from_.learnt, std::back_inserter(rows));
     if (from_.rows.empty()) {
-      auto published = planning::preset_job(*from_.preset, from_.learnt);
+      auto published = planning::preset_job(*from_.preset, from_.learnt, wish_.known_hours);
       if (!published) return core::fail(published.error().code, "plan: " + published.error().message);
       job_ = std::move(*published);
+      for (const auto& run : wish_.known_hours)
+        say("known", fmt::format("{} GPUs took {:g} h", run.gpus, run.hours), "--hours");
       return {};
     }
     auto fitted = planning::fit_profile(rows, throughput_priors(), power_priors());

@@ -15,7 +15,7 @@ namespace {
 
 /// As typed.
 struct Typed {
-  std::vector<std::string> gpus, accumulation, caps, batch, data, hardware, strategy, epochs_at;
+  std::vector<std::string> gpus, accumulation, caps, batch, data, hardware, strategy, epochs_at, hours;
   std::string deadline, budget, good_batch, format;
 };
 
@@ -86,6 +86,22 @@ core::Result<void> read_trainings(const std::vector<std::string>& typed, PlanWis
         return core::fail(wrong("--epochs-at is '{}', but must be such as 256=90,1024=94,8192=fail", text));
       wish.trainings.push_back({*batch, epochs});
     }
+  return {};
+}
+
+/// "4=30,16=9": GPUs and hours.
+core::Result<void> read_hours(const std::vector<std::string>& typed, PlanWish& wish) {
+  for (const auto& text : typed)
+    for (const auto piece : core::split(text, ',')) {
+      const auto equals = piece.find('=');
+      const auto gpus = above_zero(piece.substr(0, equals));
+      const auto hours = equals == std::string_view::npos ? std::nullopt : above_zero(piece.substr(equals + 1));
+      if (!gpus || !hours || *gpus != std::floor(*gpus) || *gpus > 1e6)
+        return core::fail(wrong("--hours is '{}', but must be GPUS=HOURS such as 4=30,16=9", text));
+      wish.known_hours.push_back({static_cast<int>(*gpus), 0, *hours, std::nullopt});
+    }
+  if (!wish.known_hours.empty() && wish.preset.empty())
+    return core::fail(wrong("--hours goes with --preset; of your own job give runs or a table"));
   return {};
 }
 
@@ -214,6 +230,9 @@ void declare_limits(CLI::App& app, PlanWish& wish, Typed& typed) {
   app.add_option("--epochs-at", typed.epochs_at,
                  "epochs to the target by global batch, from whole trainings: 256=90,1024=94,8192=fail")
       ->type_name("LIST");
+  app.add_option("--hours", typed.hours,
+                 "GPUS=HOURS that whole runs of the preset's job took, where none are published")
+      ->type_name("LIST");
   app.add_option("--target-samples", wish.target_samples, "samples of the whole job, instead of epochs and samples")
       ->type_name("N");
   app.add_option("--deadline", typed.deadline, "longest time: 90m, 2h, 3d")->type_name("TIME");
@@ -282,6 +301,7 @@ core::Result<void> settle(const Typed& typed, const core::Settings& settings, Pl
   split_at_commas(typed.strategy, wish.strategies);
   if (auto ok = read_batches(typed.batch, wish); !ok) return ok;
   if (auto ok = read_data(typed.data, wish); !ok) return ok;
+  if (auto ok = read_hours(typed.hours, wish); !ok) return ok;
   if (auto ok = read_trainings(typed.epochs_at, wish); !ok) return ok;
   if (auto ok = read_good_batches(typed.good_batch, wish); !ok) return ok;
   if (auto ok = read_deadline(typed.deadline, wish); !ok) return ok;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gradwatt/planning/plan/question.hpp"
+#include "gradwatt/planning/presets/preset.hpp"
 #include "options.hpp"
 
 namespace gradwatt::app {
@@ -24,6 +25,7 @@ struct PlanWish {
   // How long the job is.
   std::optional<double> epochs, samples, target_samples;
   std::vector<planning::TrainingOutcome> trainings;  ///< samples in epochs
+  std::vector<planning::PublishedRun> known_hours;   ///< of a preset's job, whole runs
   // What must be kept, and what it costs.
   planning::Limits limits;
   std::optional<planning::GoodBatches> good_batches;

@@ -258,6 +258,13 @@ TEST(Presets, WithoutHoursSayWhatTheyKnowAndWhatIsMissing) {
   ASSERT_FALSE(preset);
   EXPECT_THAT(preset.error().message, HasSubstr("0.26 to 0.28 kWh a GPU-hour"));
   EXPECT_THAT(preset.error().message, HasSubstr("--profile"));
+  const std::vector<PublishedRun> told{{4, 0, 30, {}}, {16, 0, 9, {}}};
+  const auto planned = preset_job(**find_preset("fourcastnet-h100"), {}, told);
+  ASSERT_TRUE(planned) << planned.error().message;
+  const auto p = predict(planned->job, {.gpus = 4, .gpus_per_node = 4, .local_batch = 8});
+  ASSERT_TRUE(p.energy_j.figure) << p.energy_j.origin;
+  EXPECT_NEAR(p.time_s.figure->value / 3600, 30, 4);
+  EXPECT_NEAR(p.energy_j.figure->value / 3.6e6, 0.27 * 4 * 30, 5);
 }
 
 }  // namespace

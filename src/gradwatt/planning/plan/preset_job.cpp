@@ -20,18 +20,38 @@ double nodes_of(const Preset& preset, double gpus) { return std::ceil(gpus / pre
 
 template <class Visit>
 void each_run(const Preset& preset, Visit visit) {
-  for (const auto& run : preset.fixed_global_batch) visit(run, BatchRule::global);
-  for (const auto& run : preset.fixed_local_batch) visit(run, BatchRule::local);
+  for (const auto& run : preset.fixed_global_batch) visit(run);
+  for (const auto& run : preset.fixed_local_batch) visit(run);
 }
 
-std::vector<StepObservation> steps_of(const Preset& preset) {
+/// Where the samples of a job are not published its length cancels out: any number does.
+constexpr double kAnyLength = 1e6;
+
+double likely_batch(const Preset& preset, double gpus) {
+  const auto most = [](const std::optional<Published>& figure, double otherwise) {
+    return figure && figure->high ? *figure->high : otherwise;
+  };
+  const double by_memory = gpus * most(preset.local_batch_most, 1);
+  return std::max(gpus, std::min(by_memory, most(preset.global_batch, by_memory)));
+}
+
+/// The published ones, where their work is known, and those that the user tells.
+std::vector<PublishedRun> all_runs(const Preset& preset, std::span<const PublishedRun> told, bool published) {
+  std::vector<PublishedRun> out;
+  if (published) each_run(preset, [&](const PublishedRun& run) { out.push_back(run); });
+  for (auto run : told) {
+    if (run.global_batch <= 0) run.global_batch = static_cast<int>(likely_batch(preset, run.gpus));
+    out.push_back(run);
+  }
+  return out;
+}
+
+std::vector<StepObservation> steps_of(const Preset& preset, std::span<const PublishedRun> runs, double samples) {
   std::vector<StepObservation> out;
-  const double samples = *preset.samples->high * *preset.epochs->high;
-  each_run(preset, [&](const PublishedRun& run, BatchRule) {
-    const double steps = samples / run.global_batch;
-    const double gpus = run.gpus;
+  for (const auto& run : runs) {
+    const double steps = samples / run.global_batch, gpus = run.gpus;
     out.push_back({{gpus, nodes_of(preset, gpus), run.global_batch / gpus, 1}, run.hours * 3600 / steps, std::nullopt});
-  });
+  }
   return out;
 }
 
@@ -53,24 +73,28 @@ std::optional<NodeEnergyModel> node_energy(const Preset& preset) {
   return std::move(*fitted);
 }
 
-std::vector<double> gpu_counts(const Preset& preset) {
+std::vector<double> gpu_counts(const Preset& preset, std::span<const PublishedRun> runs) {
   std::set<double> out;
-  each_run(preset, [&](const PublishedRun& run, BatchRule) { out.insert(run.gpus); });
-  if (out.empty()) return {};
-  for (double n = *out.begin(); n <= *out.rbegin(); n *= 2) out.insert(n);
+  for (const auto& run : runs) out.insert(run.gpus);
+  const double most = std::max<double>(*out.rbegin(), preset.gpus_per_node);
+  for (double n = *out.begin(); n <= most; n *= 2) out.insert(n);
   return {out.begin(), out.end()};
 }
 
-std::vector<BatchChoice> batches_of(const Preset& preset) {
+std::vector<BatchChoice> batches_of(const Preset& preset, std::span<const PublishedRun> runs) {
   std::vector<BatchChoice> out;
   const auto add = [&](BatchRule rule, double samples) {
     const auto same = [&](const BatchChoice& b) { return b.rule == rule && b.samples == samples; };
     if (std::ranges::none_of(out, same)) out.push_back({rule, samples});
   };
-  each_run(preset, [&](const PublishedRun& run, BatchRule rule) {
-    add(rule, rule == BatchRule::global ? run.global_batch : run.global_batch / run.gpus);
-  });
+  for (const auto& run : preset.fixed_global_batch) add(BatchRule::global, run.global_batch);
+  for (const auto& run : preset.fixed_local_batch)
+    add(BatchRule::local, static_cast<double>(run.global_batch) / run.gpus);
+  for (const auto& run : runs) add(BatchRule::local, static_cast<double>(run.global_batch) / run.gpus);
   if (preset.global_batch && preset.global_batch->high) add(BatchRule::global, *preset.global_batch->high);
+  std::erase_if(out, [&](const BatchChoice& b) {
+    return b.rule == BatchRule::local && preset.local_batch_most && b.samples < *preset.local_batch_most->high;
+  });
   return out;
 }
 
@@ -110,28 +134,33 @@ std::string what_it_says(const Preset& preset) {
   add(preset.epochs, "epochs ", "");
   add(preset.global_batch, "global batch ", "");
   add(preset.local_batch_most, "local batch ", "");
-  each_run(preset, [&](const PublishedRun& run, BatchRule) {
+  each_run(preset, [&](const PublishedRun& run) {
     if (run.energy_kwh) out += fmt::format("; {} GPUs {:g} h and {:.3g} kWh", run.gpus, run.hours, *run.energy_kwh);
   });
   return out;
 }
 
-core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt) {
+core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt,
+                                   std::span<const PublishedRun> told) {
   const bool has_runs = !preset.fixed_global_batch.empty() || !preset.fixed_local_batch.empty();
-  if (!has_runs || !preset.samples || !preset.epochs)
+  const bool has_length = preset.samples && preset.epochs;
+  if (told.empty() && (!has_runs || !has_length))
     return core::fail(core::Errc::unusable_input,
-                      fmt::format("{} publishes too little to plan its time: {}. Give a profile of the job beside it "
-                                  "(--from RUN or --profile TABLE.csv); the preset then fills in what that lacks",
+                      fmt::format("{} publishes too little to plan its time: {}. Say what runs of it took (--hours "
+                                  "GPUS=HOURS), or give a profile beside it (--from RUN or --profile TABLE.csv)",
                                   preset.name, what_it_says(preset)));
-  auto steps = steps_of(preset);
+  const double samples = has_length ? *preset.samples->high * *preset.epochs->high : kAnyLength;
+  const auto runs = all_runs(preset, told, has_length);
+  auto steps = steps_of(preset, runs, samples);
   for (const auto& row : learnt) steps.push_back(row.step);
   auto throughput = fit_throughput(steps);
   if (!throughput) return core::fail(throughput.error());
   JobModel job;
   job.throughput = std::move(*throughput);
+  if (!has_length) job.dataset_samples = samples, job.epochs = 1;
   auto out = fill_from(preset, std::move(job));
-  out.gpus = gpu_counts(preset);
-  out.batches = batches_of(preset);
+  out.gpus = gpu_counts(preset, runs);
+  out.batches = batches_of(preset, runs);
   return out;
 }
 

@@ -24,8 +24,10 @@ struct PresetJob {
 
 /// Hours are of the whole job, evaluation included, so a "step" here holds its share of that. Unusable input, with what
 /// the preset does say, where it publishes no hours over GPUs or not the samples and passes that they are of.
-/// `learnt`: own runs of it, fitted with the published ones.
-[[nodiscard]] core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt = {});
+/// `learnt`: own runs of it, fitted with the published ones. `told`: hours of whole runs that the user knows (their
+/// global batch is the largest that the preset allows); of a job whose samples are not published only they count.
+[[nodiscard]] core::Result<PresetJob> preset_job(const Preset& preset, std::span<const ProfileRow> learnt = {},
+                                                 std::span<const PublishedRun> told = {});
 
 /// What a profile does not know, from the preset: passes, size of the data, batches that reach the quality, node power.
 [[nodiscard]] PresetJob fill_from(const Preset& preset, JobModel profiled);
