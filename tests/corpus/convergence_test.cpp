@@ -60,6 +60,28 @@ TEST_F(ConvergenceOnZeus, EpochsToTheTargetFollowTheBatchWithinSixPercentWhereTh
   }
 }
 
+TEST_F(ConvergenceOnZeus, ABatchBetweenThoseTrainedIsPredictedFromTheOthers) {
+  for (const auto& [network, target, allowed] : {Case{"resnet50", 0.65, 0.08}, Case{"resnet50", 0.6, 0.08},
+                                                 Case{"deepspeech2", 40, 0.06}, Case{"shufflenetv2", 0.5, 0.08}}) {
+    const auto all = outcomes(network, target);
+    const auto model = fit_convergence(all);
+    ASSERT_TRUE(model);
+    double error = 0, count = 0;
+    for (const auto& batch : model->batches) {
+      if (batch.global_batch <= model->smallest_batch || batch.global_batch >= model->largest_batch) continue;
+      auto others = all;
+      std::erase_if(others, [&](const auto& o) { return o.global_batch == batch.global_batch; });
+      const auto without = fit_convergence(others);
+      ASSERT_TRUE(without) << without.error().message;
+      error += std::abs(samples_to_target(*without, batch.global_batch) / *batch.samples - 1);
+      ++count;
+    }
+    printf("  %s to %g: each of %.0f inner batches from the others, error %.1f %%\n", network, target, count,
+           100 * error / count);
+    EXPECT_LE(error / count, allowed) << network;
+  }
+}
+
 TEST_F(ConvergenceOnZeus, BatchesAtWhichRunsFailAreFlaggedAtBothEnds) {
   const auto resnet = fit_convergence(outcomes("resnet50", 0.65));
   ASSERT_TRUE(resnet);
@@ -72,7 +94,9 @@ TEST_F(ConvergenceOnZeus, BatchesAtWhichRunsFailAreFlaggedAtBothEnds) {
   const auto ncf = fit_convergence(outcomes("ncf", 0.41));
   ASSERT_TRUE(ncf);
   for (const auto& batch : ncf->batches)
-    if (batch.global_batch < 64) EXPECT_EQ(batch.state, BatchState::does_not_converge) << batch.global_batch;
+    if (batch.global_batch < 64) {
+      EXPECT_EQ(batch.state, BatchState::does_not_converge) << batch.global_batch;
+    }
   EXPECT_TRUE(gap_of(*ncf, 16));
   EXPECT_FALSE(gap_of(*ncf, 1024));
 }

@@ -99,11 +99,13 @@ TEST_F(PowerCapOnZeus, ThreeCapsPredictTheOthersWithinThreePercentOfTimeAndFourO
 /// A replayed GPU: the trace with noise of each step, of which a window sees the mean.
 class Replay {
  public:
-  Replay(const Curve& curve, std::mt19937_64& random) : curve_(curve), random_(random) {}
+  /// `scatter` of a window's mean.
+  Replay(const Curve& curve, double scatter, std::mt19937_64& random)
+      : curve_(curve), scatter_(scatter), random_(random) {}
   MeasureCap measure() {
-    return [this](double cap_w, int steps) -> core::Result<CapMeasurement> {
+    return [this](double cap_w, int) -> core::Result<CapMeasurement> {
       auto out = curve_[nearest(curve_, cap_w)];
-      std::normal_distribution<double> noise(0, 0.03 / std::sqrt(steps));
+      std::normal_distribution<double> noise(0, scatter_);
       out.step_s *= std::exp(noise(random_));
       out.power_w *= std::exp(noise(random_));
       return out;
@@ -112,48 +114,68 @@ class Replay {
 
  private:
   const Curve& curve_;
+  double scatter_;
   std::mt19937_64& random_;
 };
 
-TEST_F(PowerCapOnZeus, TheChosenCapIsRarelyTooSlowAndCostsLittleMoreThanTheBest) {
+/// How choices end over all curves that a cap reaches, several times each.
+struct Outcome {
+  int choices = 0, unreached = 0, first_too_slow = 0, too_slow = 0, most_steps = 0;
+  std::vector<double> regret;  ///< energy above the best cap within 5 % slowdown
+};
+double energy(const CapMeasurement& m) { return m.step_s * m.power_w; }
+
+Outcome choose_on(const std::vector<Curve>& curves, double scatter) {
   constexpr int kRepeats = 5;
   std::mt19937_64 random(20231);
-  int first_too_slow = 0, too_slow = 0, choices = 0, unreached = 0;
-  std::vector<double> regret;
-  int most_steps = 0;
-  for (const auto& curve : curves_)
+  Outcome out;
+  for (const auto& curve : curves)
     for (int repeat = 0; repeat < kRepeats; ++repeat) {
       CapQuestion question;
+      question.window_scatter = std::max(scatter, kWindowScatter);
       for (const auto& m : curve) question.caps_w.push_back(m.cap_w);
-      Replay gpu(curve, random);
+      Replay gpu(curve, scatter, random);
       const auto choice = choose_cap(question, gpu.measure());
-      ASSERT_TRUE(choice) << choice.error().message;
-      most_steps = std::max(most_steps, choice->steps_spent);
+      EXPECT_TRUE(choice) << choice.error().message;
+      out.most_steps = std::max(out.most_steps, choice->steps_spent);
       const double floor_w = curve[nearest(curve, 0.45 * curve.back().cap_w)].cap_w;
-      // What no cap reaches gets none: its curve is noise, and nothing can be too slow.
+      // A curve that no cap reaches is noise: nothing can be too slow or saved.
       if (curve.back().power_w < floor_w) {
-        ++unreached;
-        EXPECT_EQ(choice->cap_w, curve.back().cap_w);
+        ++out.unreached;
         continue;
       }
-      ++choices;
-      const auto true_time = [&](double cap_w) { return curve[nearest(curve, cap_w)].step_s / curve.back().step_s; };
-      const auto energy = [](const CapMeasurement& m) { return m.step_s * m.power_w; };
-      first_too_slow += true_time(choice->measured.back().cap_w) > 1.06 && choice->measured.size() == 4 ? 1 : 0;
-      too_slow += true_time(choice->cap_w) > 1.06 ? 1 : 0;
+      ++out.choices;
+      const auto slowdown = [&](double cap_w) { return curve[nearest(curve, cap_w)].step_s / curve.back().step_s; };
+      const bool verified = choice->measured.size() == 4;
+      out.first_too_slow += verified && slowdown(choice->measured.back().cap_w) > 1.06 ? 1 : 0;
+      out.too_slow += slowdown(choice->cap_w) > 1.06 ? 1 : 0;
       double best = energy(curve.back());
       for (const auto& m : curve)
         if (m.cap_w >= floor_w && m.step_s <= 1.05 * curve.back().step_s) best = std::min(best, energy(m));
-      regret.push_back(energy(curve[nearest(curve, choice->cap_w)]) / best - 1);
+      out.regret.push_back(energy(curve[nearest(curve, choice->cap_w)]) / best - 1);
     }
   printf(
-      "  %d choices (%d more that no cap reaches): slower than 6 %% before verification %.1f %%, after %.1f %%; mean "
-      "regret %.2f %%; at most %d steps\n",
-      choices, unreached, 100.0 * first_too_slow / choices, 100.0 * too_slow / choices, 100 * mean(regret), most_steps);
-  EXPECT_LE(first_too_slow, 0.08 * choices);
-  EXPECT_LT(too_slow, 0.02 * choices);
-  EXPECT_LE(mean(regret), 0.02);
-  EXPECT_LE(most_steps, 200);
+      "  windows scatter by %.1f %%: %d choices (%d more that no cap reaches); slower than 6 %% before verification "
+      "%.1f "
+      "%%, after %.1f %%; mean regret %.2f %%; at most %d steps\n",
+      100 * scatter, out.choices, out.unreached, 100.0 * out.first_too_slow / out.choices,
+      100.0 * out.too_slow / out.choices, 100 * mean(out.regret), out.most_steps);
+  return out;
+}
+
+TEST_F(PowerCapOnZeus, TheChosenCapIsRarelyTooSlowAndCostsLittleMoreThanTheBest) {
+  // Steps that scatter by 3 %: the mean of 50 by 0.4 %.
+  const auto outcome = choose_on(curves_, 0.03 / std::sqrt(50));
+  EXPECT_LE(outcome.first_too_slow, 0.08 * outcome.choices);
+  EXPECT_LT(outcome.too_slow, 0.02 * outcome.choices);
+  EXPECT_LE(mean(outcome.regret), 0.02);
+  EXPECT_LE(outcome.most_steps, 200);
+}
+
+// A whole window off by 3 % hides a slowdown of 5 %: the choice must then turn careful, at the price of energy.
+TEST_F(PowerCapOnZeus, WindowsThatAreThemselvesNoisyMakeTheChoiceCareful) {
+  const auto outcome = choose_on(curves_, 0.03);
+  EXPECT_LE(outcome.too_slow, 0.15 * outcome.choices);
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class Search {
 
   /// The cheapest of the caps from `least_w` on that is safely fast enough; the largest always is.
   core::Result<CapChoice> choose(double least_w, std::optional<double> verified_w = {}) {
-    const auto model = fit_power_cap(measured_);
+    const auto model = fit_power_cap(measured_, question_.window_scatter);
     if (!model) return core::fail(model.error());
     CapChoice best = uncapped("no cap is safely within the slowdown limit");
     for (const double cap : caps_) {

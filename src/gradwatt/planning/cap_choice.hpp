@@ -23,6 +23,8 @@ struct CapQuestion {
   double slowdown_limit = 0.05;  ///< of the step time, against the largest cap
   double other_w = 0;            ///< a GPU's share of what the node draws besides; it makes slow steps dearer
   int window_steps = 50;         ///< of one measurement
+  double window_scatter =
+      kWindowScatter;  ///< relative scatter of a window's means; larger makes the choice more careful
 };
 
 /// Sets the cap, runs that many steps, and says their mean time and power.

@@ -35,6 +35,14 @@ double nodes_of(const record::Run& run) {
   return std::max<double>(1, static_cast<double>(hosts.size()));
 }
 
+/// Nothing when the run does not know when its job began.
+std::optional<double> start_up_s(const record::Run& run) {
+  const auto begin = run.number_of(record::meta::kJobBegin);
+  const auto steps = energy::leading_steps(run);
+  if (!begin || steps.empty() || steps.front()->begin_ns < *begin) return std::nullopt;
+  return static_cast<double>(steps.front()->begin_ns - *begin) * energy::kSecondsPerNanosecond;
+}
+
 struct MeanPower {
   std::optional<double> gpus_w, all_w;  ///< sums; all_w only where something besides GPUs was measured
 };
@@ -142,6 +150,28 @@ ProfileRow row_of(const Cells& cells, int line_number) {
 
 // --- rows to models
 
+/// A step that waits for data longer than this share of it runs at the pace of its input pipeline.
+constexpr double kInputBound = 0.05;
+
+/// The step as it would be with data at hand.
+StepObservation without_input(const ProfileRow& row) {
+  auto out = row.step;
+  out.step_s -= std::min(row.input_s.value_or(0), 0.99 * out.step_s);
+  if (out.exposed_s) out.exposed_s = std::min(*out.exposed_s, 0.99 * out.step_s);
+  return out;
+}
+
+/// Samples a second that a replica's input pipeline brought where it was the bound: the slowest of these rows.
+std::optional<double> loader_rate(std::span<const ProfileRow> rows) {
+  std::optional<double> out;
+  for (const auto& row : rows) {
+    if (row.input_s.value_or(0) < kInputBound * row.step.step_s) continue;
+    const double rate = row.step.load.local_batch * row.step.load.accumulation / row.step.step_s;
+    out = std::min(rate, out.value_or(rate));
+  }
+  return out;
+}
+
 /// The rows without a cap, or under the highest that was set.
 std::vector<ProfileRow> uncapped(std::span<const ProfileRow> rows) {
   double highest = 0;
@@ -208,6 +238,7 @@ core::Result<ProfileRow> profile_row(const record::Run& run) {
               mean(figures.step_s),
               mean_if_any(figures.comm_exposed_s)};
   out.input_s = mean_if_any(figures.data_wait_s);
+  out.start_up_s = start_up_s(run);
   const auto power = power_in(run, steady->window);
   if (power.gpus_w && out.gpus > 0) out.gpu_power_w = *power.gpus_w / out.gpus;
   if (power.all_w) out.node_power_w = *power.all_w / out.step.load.nodes;
@@ -248,12 +279,17 @@ core::Result<JobModel> fit_profile(std::span<const ProfileRow> rows, const Throu
                                    const NodePowerPriors& power) {
   const auto free = uncapped(rows);
   std::vector<StepObservation> steps;
-  for (const auto& row : free) steps.push_back(row.step);
+  for (const auto& row : free) steps.push_back(without_input(row));
   auto throughput = fit_throughput(steps, priors);
   if (!throughput) return core::fail(throughput.error());
   JobModel out;
   out.throughput = std::move(*throughput);
+  out.throughput.loader_samples_per_s = loader_rate(free);
   if (!rows.empty()) out.replica_gpus = std::max(1.0, rows.front().gpus / rows.front().step.load.replicas);
+  std::vector<double> start_ups;
+  for (const auto& row : rows)
+    if (row.start_up_s) start_ups.push_back(*row.start_up_s);
+  out.start_up.seconds = mean_if_any(start_ups).value_or(0);
   if (const auto curve = cap_curve(rows); !curve.empty()) {
     auto cap = fit_power_cap(curve);
     if (!cap) return core::fail(cap.error());

@@ -25,6 +25,7 @@ struct ProfileRow {
   StepObservation step;
   double gpus = 1;
   std::optional<double> input_s;      ///< of a step, waiting for data
+  std::optional<double> start_up_s;   ///< of the run, from its begin to its first step
   std::optional<double> cap_w;        ///< nothing: no cap was set
   std::optional<double> gpu_power_w;  ///< mean of one GPU
   std::optional<double> node_power_w;

@@ -51,6 +51,7 @@ TEST(FitProfile, MakesThroughputCapAndPowerOfATable) {
   const auto job = fit_profile(*rows);
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_EQ(job->throughput.most_replicas, 4);
+  EXPECT_FALSE(job->throughput.knows_batch);
   EXPECT_NEAR(step_time(job->throughput, {4, 1, 64, 1}).step_s, 0.115, 0.01);
   ASSERT_TRUE(job->cap);
   EXPECT_EQ(job->cap->lowest_w, 180);
@@ -59,7 +60,20 @@ TEST(FitProfile, MakesThroughputCapAndPowerOfATable) {
   EXPECT_NEAR(node_power(*job->energy).base_w, 400, 60);
 }
 
-/// Two ranks, steps of 0.2 s with 32 samples each, a GPU each at 250 W.
+TEST(FitProfile, AStepThatWaitsForDataShowsTheRateOfItsPipeline) {
+  ProfileRow row;
+  row.step = {{1, 1, 64, 1}, 0.2, std::nullopt};
+  row.input_s = 0.1;
+  const auto job = fit_profile(std::vector{row});
+  ASSERT_TRUE(job) << job.error().message;
+  ASSERT_TRUE(job->throughput.loader_samples_per_s);
+  EXPECT_NEAR(*job->throughput.loader_samples_per_s, 320, 1e-9);
+  const auto time = step_time(job->throughput, {1, 1, 64, 1});
+  EXPECT_NEAR(time.step_s, 0.2, 1e-9);
+  EXPECT_NEAR(time.input_s, 0.1, 0.01);
+}
+
+/// Two ranks, steps of 0.18 s from second 5 on with 32 samples each, a GPU each at 250 W.
 ScriptedRun measured_run(bool with_samples = true) {
   ScriptedRun out(60);
   for (int gpu = 0; gpu < 2; ++gpu)
@@ -67,7 +81,7 @@ ScriptedRun measured_run(bool with_samples = true) {
               [](double) { return 250; });
   for (int rank = 0; rank < 2; ++rank)
     for (int step = 0; step < 300; ++step) {
-      auto& mark = out.mark(record::MarkKind::step, rank, step, 0.2 * step, 0.2 * step + 0.2);
+      auto& mark = out.mark(record::MarkKind::step, rank, step, 5 + 0.18 * step, 5 + 0.18 * step + 0.18);
       if (with_samples) mark.samples = 32;
       mark.phase_ns[static_cast<std::size_t>(record::Phase::comm_exposed)] = 30'000'000;
     }
@@ -79,7 +93,9 @@ ScriptedRun measured_run(bool with_samples = true) {
 TEST(ProfileRow, TakesTheSteadyStepsOfARun) {
   const auto row = profile_row(measured_run().run);
   ASSERT_TRUE(row) << row.error().message;
-  EXPECT_NEAR(row->step.step_s, 0.2, 1e-6);
+  EXPECT_NEAR(row->step.step_s, 0.18, 1e-6);
+  ASSERT_TRUE(row->start_up_s);
+  EXPECT_NEAR(*row->start_up_s, 5, 1e-6);
   EXPECT_EQ(row->step.load.replicas, 2);
   EXPECT_EQ(row->step.load.nodes, 1);
   EXPECT_EQ(row->step.load.local_batch, 16);

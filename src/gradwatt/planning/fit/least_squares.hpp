@@ -16,7 +16,8 @@
 
 namespace gradwatt::planning {
 
-/// A positive parameter. Its logarithm has the prior N(log prior, prior_spread²) and stays within the bounds.
+/// A positive parameter; the texts are literals, or outlive the fit. Its logarithm has the prior N(log prior,
+/// prior_spread²) and stays within the bounds.
 struct Parameter {
   std::string_view name;
   std::string_view unit;

@@ -34,6 +34,8 @@ constexpr double kMachineSpread = 0.06;
 constexpr double kNetFormSpread = 0.1;
 /// Likewise of T_grad for each doubling of the local batch outside the observed ones: kernels change with the batch.
 constexpr double kGradientFormSpread = 0.05;
+/// A batch this near to the only one that was seen takes about as long a sample.
+constexpr double kSameBatch = 1.2;
 constexpr double kLongest = 1e6, kShortest = 1e-9;
 
 double net_s(std::span<const double> p, const StepLoad& load) {
@@ -165,6 +167,7 @@ core::Result<ThroughputModel> fit_throughput(std::span<const StepObservation> ob
     out.smallest_batch = std::min(out.smallest_batch, o.load.local_batch);
     out.largest_batch = std::max(out.largest_batch, o.load.local_batch);
   }
+  out.knows_batch = out.smallest_batch < out.largest_batch;
   return out;
 }
 
@@ -184,6 +187,7 @@ ThroughputModel throughput_of(const ThroughputParameters& parameters, double spr
   out.fit.covariance.assign(kPlaces * kPlaces, 0);
   for (std::size_t i = 0; i < kPlaces; ++i) out.fit.covariance[i * kPlaces + i] = spread * spread;
   out.fit.freedom = kScatterWeight;
+  out.knows_batch = true;
   out.knows_inside = parameters.net_inside_s > 0;
   out.knows_across = parameters.net_across_s > 0;
   out.most_replicas = 1;
@@ -230,6 +234,10 @@ std::optional<std::string> gap_of(const ThroughputModel& model, const StepLoad& 
            "link";
   if (across(load) && !model.knows_across)
     return "no run shows what averaging of gradients across nodes costs; profile two nodes, or describe their link";
+  const double batch = load.local_batch / std::max(kShortest, model.largest_batch);
+  if (!model.knows_batch && (batch > kSameBatch || batch < 1 / kSameBatch))
+    return fmt::format("all runs had local batch {:g}, which does not show what {:g} would take; profile a second one",
+                       model.largest_batch, load.local_batch);
   return std::nullopt;
 }
 

@@ -69,10 +69,11 @@ struct ThroughputPriors {
 };
 
 struct ThroughputModel {
-  Fit fit;                                       ///< order of the values: throughput_parameters()
-  bool knows_inside = false;                     ///< two replicas in one node: observed, or said by a prior
-  bool knows_across = false;                     ///< two nodes, likewise
-  double most_replicas = 0;                      ///< largest number observed; beyond it is extrapolation
+  Fit fit;                    ///< order of the values: throughput_parameters()
+  bool knows_inside = false;  ///< two replicas in one node: observed, or said by a prior
+  bool knows_batch = false;   ///< two local batches, so that fixed time and time of a sample come apart
+  bool knows_across = false;  ///< two nodes, likewise
+  double most_replicas = 0;   ///< largest number observed; beyond it is extrapolation
   double smallest_batch = 0, largest_batch = 0;  ///< local, likewise
   std::optional<double> loader_samples_per_s;    ///< a replica's input pipeline; nothing: never the bound
 };

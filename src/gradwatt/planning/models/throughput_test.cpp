@@ -84,6 +84,16 @@ TEST(Throughput, NamesTheProfileThatIsMissingAcrossNodesAndInsideOne) {
   EXPECT_THAT(*gap_of(*node, {4, 2, 64, 1}), HasSubstr("profile two nodes"));
 }
 
+TEST(Throughput, OneLocalBatchDoesNotSpeakOfAnother) {
+  const std::vector<StepObservation> one{observed({1, 1, 64, 1}), observed({2, 1, 64, 1})};
+  const auto model = fit_throughput(one);
+  ASSERT_TRUE(model);
+  EXPECT_FALSE(gap_of(*model, {2, 1, 64, 1}));
+  EXPECT_FALSE(gap_of(*model, {2, 1, 64, 8}));
+  ASSERT_TRUE(gap_of(*model, {2, 1, 256, 1}));
+  EXPECT_THAT(*gap_of(*model, {2, 1, 256, 1}), HasSubstr("all runs had local batch 64"));
+}
+
 TEST(Throughput, ADescribedLinkStandsInForAProfileAcrossNodes) {
   const auto model = fit_throughput(profile({{1, 1}, {2, 1}, {4, 1}}), {.net_across_s = Known{0.05, 0.4}});
   ASSERT_TRUE(model);
