@@ -47,6 +47,11 @@ message(STATUS "trainer: LibTorch ${Torch_VERSION}, MPI ${MPI_CXX_VERSION}")
 add_library(gradwatt_torch INTERFACE)
 add_library(gradwatt::torch ALIAS gradwatt_torch)
 target_link_libraries(gradwatt_torch INTERFACE ${TORCH_LIBRARIES})
+# PyTorch's wheel brings its CUDA libraries in folders beside its own; the linker must not take older ones of the system.
+file(GLOB wheel_folders ${TORCH_INSTALL_PREFIX}/../nvidia/*/lib)
+foreach(folder IN LISTS wheel_folders)
+  target_link_options(gradwatt_torch INTERFACE LINKER:-rpath-link,${folder})
+endforeach()
 target_include_directories(gradwatt_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 # The wheels of LibTorch 2 bring headers of an fmt of their own, whose library they keep to themselves: ours come first.
 list(GET TORCH_INCLUDE_DIRS 0 torch_include)

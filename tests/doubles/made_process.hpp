@@ -19,13 +19,14 @@ struct MadeProcess {
   char state = 'S';
   long start_ticks = 500;
   std::string name = "python3";
+  int cpu = 0;  ///< that it ran on last
 };
 
 [[nodiscard]] inline std::string stat_line(const MadeProcess& p) {
   const auto n = [](long value) { return " " + std::to_string(value); };
   return std::to_string(p.pid) + " (" + p.name + ") " + p.state + n(p.parent) + " 1 1 0 -1 4194304 0 0 0 0" +
          n(p.own_ticks) + " 0" + n(p.reaped_ticks) + " 0 20 0" + n(p.threads) + " 0" + n(p.start_ticks) + " 100000" +
-         n(p.resident_pages) + " 18446744073709551615 0 0";
+         n(p.resident_pages) + " 18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 17" + n(p.cpu) + " 0 0";
 }
 inline void put(MadeTree& made, const MadeProcess& p) {
   made.file("proc/" + std::to_string(p.pid) + "/stat", stat_line(p));

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <optional>
 #include <ostream>
 
 #include "commands/table.hpp"
@@ -38,30 +40,50 @@ core::Result<void> settle(Wanted& wanted) {
   return expect_one_of("format", wanted.format, kFormats);
 }
 
-/// Several names are recordings that belong together; one may be a run of the store.
-core::Result<record::Run> load(Context& context, const core::Settings& settings, const Wanted& wanted) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& name : wanted.runs) {
-    const auto ref = resolve_run(settings, context.working_folder, name);
-    if (!ref) return core::fail(ref.error());
-    if (ref->kind != RunRef::Kind::foreign && wanted.runs.size() + wanted.facts.size() == 1)
-      return load_run(context, *ref, diagnosis::columns_for_facts());
-    if (ref->kind != RunRef::Kind::foreign)
-      return core::fail(
-          core::Errc::wrong_use,
-          fmt::format("diagnose: {} is a run; only recordings of other tools and facts files can be joined", name));
-    files.push_back(ref->path);
-  }
-  for (const auto& name : wanted.facts) files.push_back(context.working_folder / name);
-  if (files.empty()) {
-    const auto ref = resolve_run(settings, context.working_folder, "");
-    if (!ref) return core::fail(ref.error());
-    return load_run(context, *ref, diagnosis::columns_for_facts());
-  }
+core::Result<record::Run> import(Context& context, const std::vector<std::filesystem::path>& files) {
   auto imported = ingest::import_files(files);
   if (!imported) return core::fail(imported.error());
   for (const auto& diagnostic : imported->diagnostics) complain(context, ingest::format(diagnostic));
   return std::move(imported->run);
+}
+
+/// What logs, traces and facts files say of the same job. Their samples are left aside: a run has its own, and the two
+/// clocks cannot be set side by side.
+void testify(record::Run& run, record::Run witnesses, Context& context) {
+  if (!witnesses.series.empty())
+    complain(context, "diagnose: the files' samples over time are left aside, the run has its own; their facts are used");
+  std::ranges::move(witnesses.facts, std::back_inserter(run.facts));
+}
+
+/// Several names belong to one job: recordings of other tools, facts files, and one run at most.
+core::Result<record::Run> load(Context& context, const core::Settings& settings, const Wanted& wanted) {
+  std::optional<RunRef> measured;
+  std::vector<std::filesystem::path> files;
+  for (const auto& name : wanted.runs) {
+    const auto ref = resolve_run(settings, context.working_folder, name);
+    if (!ref) return core::fail(ref.error());
+    if (ref->kind == RunRef::Kind::foreign) {
+      files.push_back(ref->path);
+    } else if (measured) {
+      return core::fail(core::Errc::wrong_use,
+                        fmt::format("diagnose: {} is a second run; one run at a time, compare sets two side by side", name));
+    } else {
+      measured = *ref;
+    }
+  }
+  for (const auto& name : wanted.facts) files.push_back(context.working_folder / name);
+  if (!measured && !files.empty()) return import(context, files);
+  if (!measured) {
+    const auto last = resolve_run(settings, context.working_folder, "");
+    if (!last) return core::fail(last.error());
+    measured = *last;
+  }
+  auto run = load_run(context, *measured, diagnosis::columns_for_facts());
+  if (!run || files.empty()) return run;
+  auto witnesses = import(context, files);
+  if (!witnesses) return core::fail(witnesses.error());
+  testify(*run, std::move(*witnesses), context);
+  return run;
 }
 
 bool holds(const diagnosis::Diagnosis& diagnosis, const std::string& condition) {
@@ -86,11 +108,12 @@ core::Result<int> run_diagnose(Context& context, Arguments arguments) {
   auto& app = options.app();
   app.add_option(
          "RUN", wanted.runs,
-         "run folder, record, id, name, `last` (the default); or recordings of other tools that belong to one job: " +
+         "run folder, record, id, name, `last` (the default); recordings of other tools, alone or beside a run of the same "
+         "job: " +
              ingest::readable_formats())
       ->type_name("");
   app.add_option("--facts", wanted.facts,
-                 "figures written by hand (JSON, gradwatt.facts/1), alone or beside recordings")
+                 "figures written by hand (JSON, gradwatt.facts/1), alone or beside a run and recordings")
       ->type_name("FILE");
   app.add_option("--format", wanted.format, "text, json, or facts (what the verdict rests on, as a facts file)")
       ->type_name("FORMAT");

@@ -49,6 +49,7 @@ void Recorder::start() {
   feed_ = std::make_unique<LiveFeed>(*writer_);
   watch_.emplace(plan_.triggers, *writer_);
   sampler_ = std::make_unique<telemetry::Sampler>(clock_, *feed_, job_, plan_.sampling);
+  began_ = clock_.now();
   sampler_->start(std::move(plan_.backends));
   if (!plan_.marks_folder.empty()) rings_.emplace(plan_.marks_folder);
   housekeeper_ = std::jthread([this](const std::stop_token& stop) { keep_house(stop); });
@@ -93,7 +94,7 @@ StepCount Recorder::steps() const {
 std::vector<diagnosis::Trigger> Recorder::alerts() const { return feed_->alerts(); }
 
 void Recorder::keep_house(const std::stop_token& stop) {
-  auto due = clock_.now() + kHousekeeping;
+  auto due = began_ + kHousekeeping;
   auto second = due;
   while (clock_.sleep_until(due, stop)) {
     bool busy = false;

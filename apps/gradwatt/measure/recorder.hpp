@@ -83,6 +83,7 @@ class Recorder {
   std::unique_ptr<LiveFeed> feed_;     ///< between sampler and writer
   std::optional<TriggerWatch> watch_;  // housekeeping thread, after its end finish()
   std::unique_ptr<telemetry::Sampler> sampler_;
+  core::Instant began_{};  ///< the rounds of housekeeping are counted from here, as the sampler's periods are
   std::optional<launch::marks::RingDirectory> rings_;  // housekeeping thread, after its end finish()
   std::vector<std::string> problems_;
   std::uint64_t marks_lost_ = 0;

@@ -2,7 +2,9 @@
 import os
 import weakref
 
+from . import storage
 from .ring import UNKNOWN
+from .shares import Shares
 
 _REPORT_AT = (10, 100, 1000, 10000)  # steps after which figures that grow are said again
 
@@ -60,6 +62,7 @@ class Facts:
         self._say = recorder.fact
         self._model = None  # weak reference to the DDP module
         self._optimizer = None  # class, said once
+        self._shares = Shares()
 
     def loader(self, iterator, samples):
         """At the first batch of a training pass."""
@@ -78,11 +81,13 @@ class Facts:
             say("loader.batches", len(iterator))
         except (TypeError, NotImplementedError):
             pass  # an endless or unknown length is not said
+        self._storage(getattr(iterator, "_dataset", None))
 
     def optimizer(self, optimizer):
         if self._optimizer is None:
             self._optimizer = type(optimizer).__name__
             self._say("job.optimizer", self._optimizer)
+            self._say("job.device", optimizer.param_groups[0]["params"][0].device.type)
 
     def wrapped(self, model):
         """A DistributedDataParallel was made."""
@@ -100,11 +105,14 @@ class Facts:
         """`own_cpu_s`: tells the agent's CPU time so far, None where it is not known."""
         if before == 0:
             self._environment()
+            self._shares.begin()
         if any(before < number <= steps for number in _REPORT_AT):
             self.at_end(own_cpu_s)
 
     def at_end(self, own_cpu_s):
         self._say("agent.cpu_s", own_cpu_s(), estimated=True)
+        for name, share in self._shares.told().items():
+            self._say(name, share)
         self._communication()
 
     def _environment(self):
@@ -117,6 +125,13 @@ class Facts:
             say("job.backend", str(distributed.get_backend()))
         elif "WORLD_SIZE" not in os.environ:
             say("job.world_size", 1)
+
+    def _storage(self, dataset):
+        try:
+            path = storage.path_of(dataset)
+            self._say("host.data_storage", None if path is None else storage.kind_of(path))
+        except Exception:
+            pass  # a data set may answer anything when asked for a name; what it does not tell is not said
 
     def _communication(self):
         """What DDP's reducer timed itself in the passes that it samples; nothing where it timed none."""

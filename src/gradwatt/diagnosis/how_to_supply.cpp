@@ -32,6 +32,7 @@ constexpr auto kSupplies = std::to_array<Supply>({
     {"comm.expected", "the rate of the slowest link on the path"},
     {"comm.p2p_possible", "nvidia-smi topo -p2p r, or p2pBandwidthLatencyTest"},
     {"comm.topology", "nvidia-smi topo -m"},
+    {"comm.proxy_wait_share", "gradwatt run with NCCL_SET_THREAD_NAME=1, which names NCCL's threads"},
     {"comm.hangs_without_p2p", "one run with NCCL_P2P_DISABLE=1"},
     {"comm.rdma_ports_active", "ibstat, or ls /sys/class/infiniband"},
     {"comm.link_bits_per_s", "ethtool INTERFACE | grep Speed, or iperf3 between two hosts"},

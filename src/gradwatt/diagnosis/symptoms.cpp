@@ -153,6 +153,8 @@ std::optional<bool> several_ranks(const FactSheet& facts) {
   return std::nullopt;
 }
 
+bool trains_on_cpus(const FactSheet& facts) { return facts.text("job.device") == "cpu"; }
+
 std::optional<Symptom> hang(const FactSheet& facts) {
   if (const auto hangs = facts.highest("comm.hangs"); hangs && *hangs > 0)
     return Symptom{1, "a collective never ends", {"comm.hangs"}};

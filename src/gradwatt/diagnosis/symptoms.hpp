@@ -38,6 +38,8 @@ struct Symptom {
 [[nodiscard]] std::optional<bool> several_hosts(const FactSheet& facts);
 /// Several ranks take part.
 [[nodiscard]] std::optional<bool> several_ranks(const FactSheet& facts);
+/// The parameters lie in host memory: CPUs are what computes. False where it is not known.
+[[nodiscard]] bool trains_on_cpus(const FactSheet& facts);
 /// The job stands still. The first fact named says how much is known: comm.hangs a collective, job.hangs no place.
 [[nodiscard]] std::optional<Symptom> hang(const FactSheet& facts);
 /// Whether that GPU was seen at rest: limits, links and reasons then say nothing about a job. False where nothing is

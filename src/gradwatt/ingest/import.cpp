@@ -29,7 +29,7 @@ struct Format {
 // Asked from the top: formats with a certain sign first, those that read any text last.
 constexpr auto kFormats = std::to_array<Format>({
     {"facts as JSON", may_be_facts, read_facts_file},
-    {"PyTorch profiler (Kineto) trace, also gzipped", kineto::may_be_trace, kineto::read_kineto},
+    {"PyTorch profiler (Kineto) trace", kineto::may_be_trace, kineto::read_kineto},
     {"nvidia-smi -q -x", may_be_smi_xml, read_smi_xml},
     {"nvidia-smi query CSV (and CSV of own scripts with GPU columns), logs and tables", may_be_text, read_text},
 });
@@ -86,6 +86,7 @@ core::Result<void> check(const ImportOptions& options) {
 
 core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, const ImportOptions& options,
                                     std::vector<Diagnostic>& diagnostics) {
+  if (lines.head().empty() && lines.failure()) return refuse(name, "line 1: " + *lines.failure());
   if (lines.head().empty()) return refuse(name, "line 1: the file is empty (0 bytes)");
   if (const auto* sign = sign_of(lines.head())) return refuse(name, fmt::format("line 1: it is {}", sign->what));
   for (const auto& format : kFormats) {
@@ -115,7 +116,7 @@ record::Run join(std::vector<NamedRun> parts, std::vector<Diagnostic>& diagnosti
 std::string readable_formats() {
   std::string all;
   for (const auto& format : kFormats) all += (all.empty() ? "" : ", ") + std::string(format.name);
-  return all + ": " + kinds_of_text();
+  return all + ": " + kinds_of_text() + "; plain or packed with gzip";
 }
 
 core::Result<Imported> import_files(std::span<const std::filesystem::path> files, const ImportOptions& options) {

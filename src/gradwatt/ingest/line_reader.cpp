@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "gradwatt/ingest/gzip_source.hpp"
+
 namespace gradwatt::ingest {
 
 namespace {
@@ -122,11 +124,23 @@ LineReader::~LineReader() = default;
 LineReader::LineReader(LineReader&&) noexcept = default;
 LineReader& LineReader::operator=(LineReader&&) noexcept = default;
 
-LineReader::LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+void LineReader::read_head() {
+  head_.clear();
   while (head_.size() < kHead) {
     const auto got = source_->next(kHead - head_.size());
+    if (!got) failure_ = source_->failure();
     if (!got || got->empty()) break;
     head_ += *got;
+  }
+}
+
+LineReader::LineReader(std::unique_ptr<ByteSource> source) : source_(std::move(source)) {
+  read_head();
+  if (is_gzip(head_)) {
+    source_->rewind();
+    packed_ = std::move(source_);
+    source_ = std::make_unique<GzipSource>(*packed_);
+    read_head();
   }
   if (head_.starts_with("\xEF\xBB\xBF")) {
     mark_bytes_ = 3;
@@ -162,7 +176,7 @@ core::Result<std::string> LineReader::whole(std::size_t most) {
   std::string all;
   std::optional<std::string_view> got;
   while ((got = source_->next(kBlock)) && !got->empty() && all.size() <= most) all += *got;
-  if (!got) return core::fail(core::Errc::io, fmt::format("cannot be read to its end: {}", std::strerror(errno)));
+  if (!got) return core::fail(core::Errc::io, fmt::format("cannot be read to its end: {}", source_->failure()));
   if (all.size() > most)
     return core::fail(
         core::Errc::unusable_input,

@@ -1,6 +1,6 @@
 // Lines of a foreign text file: any size in constant memory, whatever the encoding.
 //
-// Undoes what editors, shells and crashes do to logs: byte-order marks, UTF-16 (PowerShell's `>`), CRLF and lone CR,
+// Undoes what editors, shells and crashes do to logs: gzip, byte-order marks, UTF-16 (PowerShell's `>`), CRLF and lone CR,
 // NUL bytes of a crashed host, lines without end.
 #pragma once
 
@@ -44,11 +44,11 @@ class LineReader {
   [[nodiscard]] std::optional<Line> next();
   /// Back to the first line.
   void rewind();
-  /// All raw bytes, for formats that are no lines; afterwards next() begins at the first line. unusable_input ("line 1:
+  /// All bytes, for formats that are no lines; afterwards next() begins at the first line. unusable_input ("line 1:
   /// …") when they are more than `most`, io.
   [[nodiscard]] core::Result<std::string> whole(std::size_t most);
   [[nodiscard]] Encoding encoding() const { return encoding_; }
-  /// The raw begin of the file, at most 4096 bytes: for telling formats apart.
+  /// The begin of the file, at most 4096 bytes: for telling formats apart.
   [[nodiscard]] std::string_view head() const { return head_; }
   /// The bytes themselves from the first on, for formats that have no lines. Lines are read again after rewind().
   [[nodiscard]] ByteSource& bytes();
@@ -56,11 +56,13 @@ class LineReader {
 
  private:
   explicit LineReader(std::unique_ptr<ByteSource> source);
+  void read_head();
   bool fill();
   void decode(std::string_view raw);
   void decode_utf16(std::string_view raw);
   [[nodiscard]] Line take(std::size_t end, bool ended);
 
+  std::unique_ptr<ByteSource> packed_;  // what source_ inflates, where the file is gzip
   std::unique_ptr<ByteSource> source_;
   std::string head_;
   Encoding encoding_ = Encoding::bytes;

@@ -1,11 +1,14 @@
 #include "gradwatt/ingest/line_reader.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <fstream>
 #include <thread>
 #include <vector>
+
+#include "tests/doubles/made_gzip.hpp"
 
 namespace gradwatt::ingest {
 namespace {
@@ -41,6 +44,20 @@ TEST(LineReader, ReadsEveryEncodingThatShellsWrite) {
     for (const bool mark : {true, false})
       EXPECT_EQ(lines_of(LineReader::from_text(utf16(kText, little, mark))), expected) << little << mark;
   EXPECT_EQ(lines_of(LineReader::from_text("power.draw [W]\r12.5 W\r")), expected);
+}
+
+TEST(LineReader, ReadsWhatGzipPacked) {
+  EXPECT_EQ(lines_of(LineReader::from_text(doubles::made_gzip("a\r\nb\n"))), (Lines{"a", "b"}));
+  EXPECT_EQ(lines_of(LineReader::from_text(doubles::made_gzip(utf16("a\nb\n", true, true)))), (Lines{"a", "b"}));
+  auto reader = LineReader::from_text(doubles::made_gzip("power.draw [W]\n"));
+  EXPECT_EQ(reader.head(), "power.draw [W]\n");
+  EXPECT_EQ(reader.whole(100).value(), "power.draw [W]\n");
+}
+
+TEST(LineReader, SaysThatPackedBytesAreDamaged) {
+  const auto reader = LineReader::from_text("\x1f\x8b garbage");
+  EXPECT_EQ(reader.head(), "");
+  EXPECT_THAT(reader.failure().value_or(""), ::testing::HasSubstr("damaged"));
 }
 
 TEST(LineReader, DecodesSurrogatePairsAndKeepsGoingAfterBrokenOnes) {

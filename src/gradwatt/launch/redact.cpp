@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gradwatt/core/shell.hpp"
 #include "gradwatt/core/text.hpp"
 
 namespace gradwatt::launch {
@@ -341,15 +342,12 @@ std::vector<std::pair<std::string, std::string>> kept_environment(const Environm
 }
 
 std::string shell_quote(std::string_view word) {
-  const auto plain = [](char c) {
-    return is_alphanumeric(c) || std::string_view("_-./:=,+@%^*").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && (word == kRedacted || word.find('*') == std::string_view::npos || word.ends_with(kRedacted)) &&
-      std::ranges::all_of(word, plain))
-    return std::string(word);
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
+  // The stars of a hidden value stay readable; any other star is a pattern to the shell.
+  if (word.ends_with(kRedacted)) {
+    const auto seen = word.substr(0, word.size() - kRedacted.size());
+    if (seen.empty() || core::shell_quote(seen) == seen) return std::string(word);
+  }
+  return core::shell_quote(word);
 }
 
 }  // namespace gradwatt::launch

@@ -21,7 +21,7 @@ inline void expect_same_as_file(const std::string& text, const char* path_in_tre
   std::ifstream file(path, std::ios::binary);
   const std::string expected{std::istreambuf_iterator<char>(file), {}};
   EXPECT_EQ(text, expected) << "differs from " << path_in_tree
-                            << "; if the new text is right: GRADWATT_REGENERATE=1 build/dev/tests/report_test";
+                            << "; if the new text is right: run this test program with GRADWATT_REGENERATE=1";
 }
 
 }  // namespace gradwatt::report::testing

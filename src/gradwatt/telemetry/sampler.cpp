@@ -107,7 +107,6 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
 
   void open(Group group, const std::stop_token& stop) {
     std::vector<record::DeviceKind> covered;
-    const auto origin = clock_.now();
     std::vector<std::shared_ptr<SensorLoop>> together;
     for (auto& backend : group) {
       if (stop.stop_requested()) break;
@@ -131,8 +130,7 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
       for (auto& sensor : *sensors) {
         add_covered(*sensor, covered);
         const bool alone = sensor->may_block();
-        auto loop = std::make_shared<SensorLoop>(std::move(sensor), clock_, job_, outlet_, options_,
-                                                 alone ? clock_.now() : origin);
+        auto loop = std::make_shared<SensorLoop>(std::move(sensor), clock_, job_, outlet_, options_, current_period());
         if (alone)
           run_in_a_thread(std::vector{std::move(loop)});
         else
@@ -145,6 +143,12 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
     std::ranges::move(group, std::back_inserter(backends_));
     --opening_;
     changed_.notify_all();
+  }
+
+  /// When the period that runs now began. Those of all sensors are counted from the same instant: threads that wake
+  /// together find caches warm that one alone, after a second of sleep, would have to fill again.
+  [[nodiscard]] core::Instant current_period() const {
+    return started_ + (clock_.now() - started_) / options_.interval * options_.interval;
   }
 
   static void add_covered(const Sensor& sensor, std::vector<record::DeviceKind>& covered) {
@@ -184,13 +188,13 @@ class Sampler::State : public std::enable_shared_from_this<Sampler::State> {
   Options options_;
   LiveBoard live_;
   std::shared_ptr<Outlet> outlet_;
+  core::Instant started_{};   // before any thread
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::list<std::jthread> threads_;
   std::vector<std::shared_ptr<SensorLoop>> loops_;
   std::set<const SensorLoop*> finished_;
   Group backends_;
-  core::Instant started_{};
   bool stopping_ = false;
   int opening_ = 0;
   int first_pending_ = 0;

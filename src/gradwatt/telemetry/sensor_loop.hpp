@@ -38,7 +38,7 @@ class Outlet {
 
 class SensorLoop {
  public:
-  /// `origin`: where the periods of the schedule begin; loops of one thread share it, so that they wake together.
+  /// `origin`: where the periods of the schedule begin, counted alike for all loops, so that they wake together.
   SensorLoop(std::unique_ptr<Sensor> sensor, core::Clock& clock, JobScope& job, std::shared_ptr<Outlet> outlet,
              const Sampler::Options& options, core::Instant origin);
 

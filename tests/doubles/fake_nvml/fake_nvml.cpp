@@ -65,7 +65,11 @@ double average_mw(const FakeDevice& d) { return machine().average_w(d, kSecond) 
 double instant_mw(const FakeDevice& d) {
   return machine().average_w(d, static_cast<std::int64_t>(instant_window(model_of(d)))) * 1e3;
 }
-double limit_mw(const FakeDevice& d, double otherwise) { return setting(d, "limit", otherwise) * 1e3; }
+/// As somebody set it, and as it is in force: a machine's management may hold it lower.
+double requested_limit_mw(const FakeDevice& d) { return setting(d, "limit", model_of(d).limit_default_w) * 1e3; }
+double enforced_limit_mw(const FakeDevice& d) {
+  return setting(d, "limit_enforced", requested_limit_mw(d) * 1e-3) * 1e3;
+}
 
 struct FieldAnswer {
   bool offered = false;
@@ -105,9 +109,9 @@ FieldAnswer field_of(const FakeDevice& d, unsigned id, unsigned scope_id) {
     case field::kTemperatureMemory:
       return {model.memory_temperature, ValueType::u32, setting(d, "temperature_memory", 70)};
     case field::kPowerLimitEnforced:
-      return {model.limit_max_w > 0 && model.energy_field, ValueType::u32, limit_mw(d, model.limit_default_w)};
+      return {model.limit_max_w > 0 && model.energy_field, ValueType::u32, enforced_limit_mw(d)};
     case field::kPowerLimitRequested:
-      return {model.limit_max_w > 0 && model.energy_field, ValueType::u32, model.limit_default_w * 1e3};
+      return {model.limit_max_w > 0 && model.energy_field, ValueType::u32, requested_limit_mw(d)};
     case field::kHeldPowerCap:
       return rate_field(!model.vgpu, setting(d, "held_power_cap", 0) * 1e9);
     case field::kHeldSyncBoost:
@@ -335,13 +339,13 @@ FAKE Return nvmlDeviceGetTotalEnergyConsumption(DeviceHandle handle, std::uint64
 FAKE Return nvmlDeviceGetEnforcedPowerLimit(DeviceHandle handle, unsigned* out) {
   const auto* d = find(handle);
   const bool offered = whole(d) && model_of(*d).limit_max_w > 0;
-  return answer("nvmlDeviceGetEnforcedPowerLimit", d, offered, offered ? limit_mw(*d, model_of(*d).limit_default_w) : 0,
+  return answer("nvmlDeviceGetEnforcedPowerLimit", d, offered, offered ? enforced_limit_mw(*d) : 0,
                 out);
 }
 FAKE Return nvmlDeviceGetPowerManagementLimit(DeviceHandle handle, unsigned* out) {
   const auto* d = find(handle);
   const bool offered = whole(d) && model_of(*d).limit_max_w > 0;
-  return answer("nvmlDeviceGetPowerManagementLimit", d, offered, offered ? model_of(*d).limit_default_w * 1e3 : 0, out);
+  return answer("nvmlDeviceGetPowerManagementLimit", d, offered, offered ? requested_limit_mw(*d) : 0, out);
 }
 FAKE Return nvmlDeviceGetPowerManagementDefaultLimit(DeviceHandle handle, unsigned* out) {
   const auto* d = find(handle);

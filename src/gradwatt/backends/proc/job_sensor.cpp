@@ -228,6 +228,18 @@ void JobSensor::read_census(telemetry::Reading& reading) {
     reading.fail(kJob, kCpuWait, "this kernel keeps no schedstat, or no thread could be read");
 }
 
+std::vector<record::Fact> JobSensor::facts() {
+  std::vector<record::Fact> facts;
+  const auto say = [&](const char* name, double value, const char* source) {
+    facts.push_back({name, "job", value, "", {}, record::How::counter, record::Where::live, {}, source});
+  };
+  if (const auto cpus = census_.cpus_used(); cpus > 0)
+    say("job.cpus_used_distinct", static_cast<double>(cpus), "/proc/PID/task/TID/stat");
+  if (const auto share = census_.nccl_wait_share())
+    say("comm.proxy_wait_share", *share, "/proc/PID/task/TID/schedstat");
+  return facts;
+}
+
 void JobSensor::read_host(telemetry::Reading& reading) {
   const auto stat_text = tree_.read("proc/stat");
   if (const auto stat = stat_text ? parse_stat(*stat_text) : std::nullopt)

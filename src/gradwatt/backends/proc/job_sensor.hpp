@@ -40,6 +40,7 @@ class JobSensor final : public telemetry::Sensor {
   void read(telemetry::Reading& reading) override;
   [[nodiscard]] std::optional<core::Duration> backlog() const override;
   void catch_up() override;
+  [[nodiscard]] std::vector<record::Fact> facts() override;
 
  private:
   /// CPU time that never falls, from one source after another.

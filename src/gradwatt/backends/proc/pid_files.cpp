@@ -16,7 +16,8 @@ namespace {
 
 // Fields of /proc/PID/stat as proc(5) numbers them, counted from the state (3), the first after the command name.
 constexpr std::size_t kParent = 4 - 3, kUserTime = 14 - 3, kSystemTime = 15 - 3, kReapedUser = 16 - 3,
-                      kReapedSystem = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3, kResident = 24 - 3;
+                      kReapedSystem = 17 - 3, kThreads = 20 - 3, kStart = 22 - 3, kResident = 24 - 3,
+                      kCpu = 39 - 3;
 
 /// "read_bytes: 4096" -> 4096, for the line of that name.
 std::optional<std::int64_t> line_value(std::string_view text, std::string_view name) {
@@ -62,6 +63,7 @@ std::optional<PidStat> parse_pid_stat(std::string_view text) {
   stat.threads = number(kThreads);
   stat.resident_pages = number(kResident);
   stat.start_ticks = static_cast<std::uint64_t>(number(kStart));
+  if (fields.size() > kCpu) stat.cpu = static_cast<int>(number(kCpu));
   return good ? std::optional(stat) : std::nullopt;
 }
 
@@ -80,9 +82,17 @@ core::Result<PidStat> KeptPidFiles::stat(std::string& buffer) { return stat_in(s
 
 core::Result<PidIo> KeptPidFiles::io(std::string& buffer) { return io_in(io_.read(buffer)); }
 
-std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat) {
-  const auto fields = core::split_words(schedstat);
-  return fields.size() >= 2 ? core::parse_int(fields[1]) : std::nullopt;
+std::optional<SchedStat> parse_schedstat(std::string_view text) {
+  const auto fields = core::split_words(text);
+  if (fields.size() < 2) return std::nullopt;
+  const auto run = core::parse_int(fields[0]), delay = core::parse_int(fields[1]);
+  return run && delay ? std::optional(SchedStat{*run, *delay}) : std::nullopt;
+}
+
+std::string_view name_in_stat(std::string_view text) {
+  const auto begin = text.find('('), end = text.rfind(')');
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) return {};
+  return text.substr(begin + 1, end - begin - 1);
 }
 
 PidListing::PidListing(const core::FileTree& tree)

@@ -23,6 +23,7 @@ struct PidStat {
   std::int64_t threads = 0;
   std::int64_t resident_pages = 0;
   std::uint64_t start_ticks = 0;  ///< since boot: with the pid it names the process for good
+  std::optional<int> cpu;         ///< that it ran on last
 
   [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
 };
@@ -49,8 +50,14 @@ class KeptPidFiles {
   core::KeptFile stat_, io_;
 };
 
-/// Time in ns that a thread was runnable without a CPU: second figure of schedstat.
-[[nodiscard]] std::optional<std::int64_t> parse_run_delay_ns(std::string_view schedstat);
+/// schedstat of a thread, in ns.
+struct SchedStat {
+  std::int64_t run_ns = 0;    ///< on a CPU
+  std::int64_t delay_ns = 0;  ///< runnable without one
+};
+[[nodiscard]] std::optional<SchedStat> parse_schedstat(std::string_view text);
+/// "17 (NCCL Progress 0) S …" -> "NCCL Progress 0".
+[[nodiscard]] std::string_view name_in_stat(std::string_view text);
 
 /// The process ids of /proc, listed in pieces: on a host with thousands of processes one listing takes milliseconds.
 /// A process born or ended meanwhile may or may not be among them.

@@ -62,9 +62,11 @@ TEST(PidIo, ReadsStorageBytesAndNotTheCallsBytes) {
 }
 
 TEST(RunDelay, IsTheSecondFigure) {
-  EXPECT_EQ(parse_run_delay_ns("712769 44139 2"), 44139);
-  EXPECT_FALSE(parse_run_delay_ns("712769"));
-  EXPECT_FALSE(parse_run_delay_ns("a b c"));
+  const auto times = parse_schedstat("712769 44139 2");
+  EXPECT_EQ(times->run_ns, 712769);
+  EXPECT_EQ(times->delay_ns, 44139);
+  EXPECT_FALSE(parse_schedstat("712769"));
+  EXPECT_FALSE(parse_schedstat("a b c"));
 }
 
 TEST(PidListing, TakesNumbersOnlyAndSortsThemAsNumbers) {

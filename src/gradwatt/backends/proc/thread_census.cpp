@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 
-#include "gradwatt/backends/proc/pid_files.hpp"
-
 namespace gradwatt::proc {
 
 namespace {
@@ -33,6 +31,7 @@ void ThreadCensus::begin(std::vector<std::pair<pid_t, pid_t>> processes) {
   next_ = 0;
   counts_ = {};
   worker_ticks_.reset();
+  nccl_ = {};
   last_begun_ = begun_;
   begun_ = clock_.now();
   ++census_;
@@ -86,13 +85,28 @@ void ThreadCensus::visit_thread(pid_t pid, const std::string& thread) {
     ++counts_.blocked;
   else
     ++counts_.sleeping;
-  const auto schedstat = tree_.read(folder + "/schedstat");
-  const auto delay = schedstat ? parse_run_delay_ns(*schedstat) : std::nullopt;
-  if (!delay) return;
-  delay_known_ = true;
   auto& known = threads_[thread];
-  if (*delay < known.delay_ns) ended_delay_ns_ += known.delay_ns;  // the id names a new thread
-  known = {*delay, census_};
+  see_cpu(known, *stat);
+  const auto schedstat = tree_.read(folder + "/schedstat");
+  const auto times = schedstat ? parse_schedstat(*schedstat) : std::nullopt;
+  if (!times) return;
+  delay_known_ = true;
+  if (times->delay_ns < known.delay_ns) ended_delay_ns_ += known.delay_ns;  // the id names a new thread
+  known.delay_ns = times->delay_ns;
+  if (!name_in_stat(*text).starts_with("NCCL")) return;
+  nccl_.run_ns += times->run_ns;
+  nccl_.delay_ns += times->delay_ns;
+}
+
+void ThreadCensus::see_cpu(Thread& known, const PidStat& stat) {
+  constexpr double kBusyShare = 0.1;
+  const bool seen_before = known.census == census_ - 1 && last_begun_;
+  const double seconds = seen_before ? std::chrono::duration<double>(*begun_ - *last_begun_).count() : 0;
+  if (seen_before && stat.cpu &&
+      static_cast<double>(stat.own_ticks - known.ticks) > kBusyShare * seconds * static_cast<double>(ticks_per_s_))
+    cpus_used_.insert(*stat.cpu);
+  known.ticks = stat.own_ticks;
+  known.census = census_;
 }
 
 ThreadCensus::Program& ThreadCensus::program(pid_t pid) {
@@ -118,6 +132,8 @@ ThreadCensus::Counts ThreadCensus::finish() {
     counts_.workers_cpu = 0;
   else if (worker_ticks_ && seconds > 0)
     counts_.workers_cpu = static_cast<double>(*worker_ticks_) / static_cast<double>(ticks_per_s_) / seconds;
+  if (const auto wanted = nccl_.run_ns + nccl_.delay_ns; wanted > 0)
+    nccl_wait_share_ = static_cast<double>(nccl_.delay_ns) / static_cast<double>(wanted);
   if (delay_known_) counts_.cpu_wait_ns = ended_delay_ns_ + delay_ns;
   return counts_;
 }

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "gradwatt/backends/proc/pid_files.hpp"
 #include "gradwatt/core/clock.hpp"
 #include "gradwatt/core/file_tree.hpp"
 
@@ -41,10 +43,17 @@ class ThreadCensus {
   [[nodiscard]] bool under_way() const { return under_way_; }
   /// Works for `budget`, at least one process; the counts once all are visited.
   [[nodiscard]] std::optional<Counts> advance(core::Duration budget);
+  /// CPUs on which threads were found that had kept a CPU busy for a tenth of the time since the census before; the
+  /// more censuses, the more of those that the job moves between. Zero: no thread was.
+  [[nodiscard]] std::size_t cpus_used() const { return cpus_used_.size(); }
+  /// Of the time that NCCL's own threads wanted a CPU, the part that they had none, since their start; nothing where no
+  /// thread bears such a name (NCCL names them with NCCL_SET_THREAD_NAME=1). As of the last complete census.
+  [[nodiscard]] std::optional<double> nccl_wait_share() const { return nccl_wait_share_; }
 
  private:
   struct Thread {
     std::int64_t delay_ns = 0;
+    std::int64_t ticks = 0;
     std::uint64_t census = 0;
   };
   struct Program {
@@ -55,6 +64,7 @@ class ThreadCensus {
   };
   void visit(pid_t pid, pid_t parent);
   void visit_thread(pid_t pid, const std::string& thread);
+  void see_cpu(Thread& known, const PidStat& stat);
   Program& program(pid_t pid);
   [[nodiscard]] bool is_worker(const Program& own, pid_t parent) const;
   void count_worker(pid_t pid, Program& own);
@@ -71,6 +81,9 @@ class ThreadCensus {
   std::unordered_map<std::string, Thread> threads_;
   std::unordered_map<pid_t, Program> programs_;
   std::int64_t ended_delay_ns_ = 0;
+  std::set<int> cpus_used_;
+  SchedStat nccl_;  // all of its threads, in this census
+  std::optional<double> nccl_wait_share_;
   std::int64_t ticks_per_s_;
   std::optional<core::Instant> begun_, last_begun_;
   std::optional<std::int64_t> worker_ticks_;  // of workers seen twice, since the last census

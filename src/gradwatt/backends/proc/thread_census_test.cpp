@@ -61,6 +61,40 @@ TEST_F(ThreadCensusTest, ForkedPythonTwinsAndNamedWorkersAreDataLoaderWorkers) {
   EXPECT_EQ(take({{10, 1}, {11, 10}, {12, 10}, {13, 10}, {14, 10}}).workers, 2);
 }
 
+TEST_F(ThreadCensusTest, CpusOfBusyThreadsAreCountedOnceEach) {
+  const auto thread = [&](pid_t id, long ticks, int cpu) {
+    made_.file("proc/10/task/" + std::to_string(id) + "/stat",
+               doubles::stat_line({.pid = id, .own_ticks = ticks, .cpu = cpu}));
+  };
+  for (const pid_t id : {10, 11, 12}) thread(id, 0, 0);
+  take({{10, 1}});
+  EXPECT_EQ(census_.cpus_used(), 0) << "nothing is known of the time before";
+  clock_.advance(10s);
+  thread(10, 900, 3);
+  thread(11, 900, 3);
+  thread(12, 5, 7);  // hardly runs
+  take({{10, 1}});
+  EXPECT_EQ(census_.cpus_used(), 1);
+  clock_.advance(10s);
+  thread(10, 1800, 4);
+  take({{10, 1}});
+  EXPECT_EQ(census_.cpus_used(), 2);
+}
+
+TEST_F(ThreadCensusTest, WaitsOfNcclsOwnThreadsAreToldApart) {
+  const auto thread = [&](pid_t id, const std::string& name, const std::string& times) {
+    const auto folder = "proc/10/task/" + std::to_string(id);
+    made_.file(folder + "/stat", doubles::stat_line({.pid = id, .name = name})).file(folder + "/schedstat", times);
+  };
+  thread(10, "python3", "900 900 1");
+  take({{10, 1}});
+  EXPECT_FALSE(census_.nccl_wait_share());
+  thread(11, "NCCL Progress 0", "500 300 1");
+  thread(12, "NCCL Service 1", "100 100 1");
+  take({{10, 1}});
+  EXPECT_DOUBLE_EQ(census_.nccl_wait_share().value(), 0.4);
+}
+
 TEST_F(ThreadCensusTest, AProcessThatIsGoneIsSkipped) {
   doubles::put_thread(made_, 10, 10, 'S', 1);
   EXPECT_EQ(take({{9, 1}, {10, 1}}).sleeping, 1);

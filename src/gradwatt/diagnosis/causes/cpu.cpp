@@ -166,6 +166,19 @@ void judge_contention(const FactSheet& facts, Opinion& opinion) {
         : opinion.speaks_against(weight::kStrong, "the job's threads hardly wait for a CPU", {"job.cpu_wait_share"});
 }
 
+void judge_proxy(const FactSheet& facts, Opinion& opinion) {
+  if (const auto several = several_hosts(facts); several && !*several)
+    return void(opinion.rules_out("one host takes part: NCCL's threads have no network to serve", {"job.nodes"}));
+  const auto waits = facts.number("comm.proxy_wait_share");
+  if (!waits) return void(opinion.wants("comm.proxy_wait_share", weight::kStrong));
+  const auto text = fmt::format("NCCL's network threads wait for a CPU {:.0f} % of the time that they want one", 100 * *waits);
+  if (*waits < 0.05) return void(opinion.rules_out(text, {"comm.proxy_wait_share"}));
+  opinion.supports(*waits > 0.2 ? weight::kStrong : weight::kFair, text, {"comm.proxy_wait_share"});
+  if (const auto exposed = exposed_communication(facts))
+    exposed->value > 0.1 ? opinion.supports(weight::kFair, exposed->text, exposed->facts)
+                         : opinion.speaks_against(weight::kStrong, exposed->text, exposed->facts);
+}
+
 void judge_frequency(const FactSheet& facts, Opinion& opinion) {
   const auto clock = facts.number("host.cpu_clock_mhz"), most = facts.number("host.cpu_clock_max_mhz");
   if (!clock || !most || *most <= 0) return void(opinion.wants("host.cpu_clock_mhz", weight::kStrong));
@@ -214,6 +227,10 @@ constexpr auto kCauses = std::to_array<CauseInfo>({
     {"host:cpu-contention", "S2", "other programs take the CPUs", prior::kUsual, "host.foreign_cores_busy",
      judge_contention, "end the other programs, or run where nothing else does (exclusive allocation, cpuset)",
      "operator", "", "start them again", nullptr, nullptr},
+    {"host:nccl-proxy-starved", "N15", "NCCL's network threads get no CPU when they need one", prior::kRare,
+     "comm.proxy_wait_share", judge_proxy,
+     "leave a core or two a rank free of loader workers and OMP threads; bind ranks to whole sockets rather than to few cores",
+     "user", "the job uses more than one host", "the former binding", nullptr, exposed_share},
     {"host:cpu-frequency", "C4", "CPUs run far below their clock", prior::kRare, "host.cpu_clock_mhz", judge_frequency,
      "cpupower frequency-set -g performance; check the power profile in the BIOS", "root",
      "the training thread is what limits", "the former governor", nullptr, nullptr},

@@ -44,7 +44,7 @@ void judge_launch_bound(const FactSheet& facts, Opinion& opinion) {
   else if (kernel && idle && *kernel > 0.3 && *idle > 0.1)
     opinion.supports(weight::kWeak, "short gaps between kernels take much of the idle time",
                      {"trace.idle_kernel_wait_share"});
-  if (const auto cpu = facts.number("main.cpu_share"))
+  if (const auto cpu = facts.number("main.cpu_share"); cpu && !trains_on_cpus(facts))
     *cpu > 0.9
         ? opinion.supports(weight::kFair, fmt::format("the training thread keeps a CPU {:.0f} % busy", 100 * *cpu),
                            {"main.cpu_share"})
@@ -121,6 +121,8 @@ void judge_debug(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_main_thread(const FactSheet& facts, Opinion& opinion) {
+  if (trains_on_cpus(facts))
+    return void(opinion.rules_out("the job trains on CPUs: that is the training thread's work", {"job.device"}));
   const auto cpu = facts.number("main.cpu_share");
   if (!cpu) return void(opinion.wants("main.cpu_share", weight::kFair));
   if (*cpu < 0.7)

@@ -32,6 +32,9 @@ void judge_lowered_limit(const FactSheet& facts, Opinion& opinion) {
     if (!limit || !usual) continue;
     seen = true;
     if (*limit >= 0.97 * *usual) continue;
+    if (const auto asked = facts.number("gpu.power_limit_requested_w", subject); asked && *limit < 0.97 * *asked)
+      opinion.speaks_against(weight::kStrong, "what was asked for is more than what is in force",
+                             {"gpu.power_limit_requested_w"});
     const auto share = share_of_limit(facts, subject);
     const auto held = facts.number("gpu.held_power_cap_share", subject);
     opinion.supports(weight::kFair,
@@ -48,6 +51,29 @@ void judge_lowered_limit(const FactSheet& facts, Opinion& opinion) {
     opinion.wants("gpu.power_limit_default_w", weight::kStrong);
   else if (!opinion.has_support())
     opinion.rules_out("all power limits stand at their default", {"gpu.power_limit_w"});
+}
+
+/// What is in force is less than what was asked for: the machine's management decides, not nvidia-smi.
+void judge_management_cap(const FactSheet& facts, Opinion& opinion) {
+  std::size_t seen = 0, held = 0;
+  std::string example;
+  for (const auto& subject : subjects_of(facts, "gpu.power_limit_requested_w")) {
+    const auto asked = facts.number("gpu.power_limit_requested_w", subject),
+               limit = facts.number("gpu.power_limit_w", subject);
+    if (!asked || !limit) continue;
+    ++seen;
+    if (*limit >= 0.97 * *asked) continue;
+    ++held;
+    if (example.empty())
+      example = fmt::format("{:.0f} W are in force on {}, {:.0f} W were asked for", *limit, subject, *asked);
+  }
+  if (seen == 0) return void(opinion.wants("gpu.power_limit_requested_w", weight::kStrong));
+  if (held == 0)
+    return void(opinion.rules_out("the limits in force are those that were asked for",
+                                  {"gpu.power_limit_w", "gpu.power_limit_requested_w"}));
+  opinion.supports(weight::kDecisive, example, {"gpu.power_limit_w", "gpu.power_limit_requested_w"});
+  if (held == seen && held > 1)
+    opinion.supports(weight::kFair, fmt::format("so it is on all {} cards", held), {"gpu.power_limit_w"});
 }
 
 void judge_capped_below(const FactSheet& facts, Opinion& opinion) {
@@ -196,6 +222,10 @@ constexpr auto kCauses = std::to_array<CauseInfo>({
      "gpu.held_power_cap_share", judge_lowered_limit,
      "gradwatt control --power-limit default, or nvidia-smi -pl DEFAULT", "operator",
      "the rack's power budget allows it: ask first", "the former limit", nullptr, nullptr},
+    {"power:management-cap", "H10", "the machine's management holds the power limit below what was asked for",
+     prior::kRare, "gpu.power_limit_w", judge_management_cap,
+     "the power cap of rack or baseboard controller (Redfish, vendor tool): raise it, or plan with it as the limit",
+     "operator", "the rack's power budget allows it: ask first", "the former cap", nullptr, nullptr},
     {"power:capped-below-limit", "H2", "a power cap holds a GPU far below its limit", prior::kUsual,
      "gpu.held_power_cap_share", judge_capped_below,
      "have the board checked: power connector, voltage regulator, firmware, table of the baseboard controller",

@@ -127,6 +127,7 @@ void put_power_range(const record::Run& run, DeviceIndex gpu, Window window, Fac
     if (const auto level = level_in(run, gpu, kPowerInstant, window)) facts["gpu.power_avg_w"] = level->mean;
   if (!facts.contains("gpu.power_limit_w"))
     put(facts, "gpu.power_limit_w", attribute(run.device(gpu), "power_limit_enforced_w"));
+  put(facts, "gpu.power_limit_requested_w", attribute(run.device(gpu), "power_limit_requested_w"));
   put(facts, "gpu.power_limit_default_w", attribute(run.device(gpu), "power_limit_default_w"));
   put(facts, "gpu.power_max_w", highest_in(run, gpu, kPower, window));
   const auto whole = energy::job_window(run);

@@ -6,9 +6,7 @@
 #include <array>
 #include <fstream>
 #include <limits>
-#include <memory>
 
-#include "gradwatt/ingest/gzip_source.hpp"
 #include "gradwatt/ingest/kineto/event_parser.hpp"
 #include "gradwatt/ingest/kineto/head_sections.hpp"
 #include "gradwatt/ingest/kineto/rank_of_file.hpp"
@@ -93,7 +91,6 @@ void describe_trace(record::Run& run, const Trace& trace, const RankOfFile& rank
 
 bool may_be_trace(const LineReader& file) {
   const auto head = file.head();
-  if (is_gzip(head)) return true;
   const auto first = head.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (first == std::string_view::npos || (head[first] != '{' && head[first] != '[')) return false;
   constexpr auto kSigns = std::to_array<std::string_view>(
@@ -128,13 +125,7 @@ core::Result<Trace> read_trace(ByteSource& bytes, Diagnostics& notes, std::uint6
 
 core::Result<ImportedFile> read_kineto(LineReader& file, const std::string& name, const ImportOptions& /*options*/,
                                        Diagnostics& notes) {
-  auto* bytes = &file.bytes();
-  std::unique_ptr<GzipSource> inflated;
-  if (is_gzip(file.head())) {
-    inflated = std::make_unique<GzipSource>(*bytes);
-    bytes = inflated.get();
-  }
-  const auto trace = read_trace(*bytes, notes, default_memory_limit());
+  const auto trace = read_trace(file.bytes(), notes, default_memory_limit());
   if (!trace) return core::fail(trace.error());
   const auto window = select_window(*trace);
   const auto rank = rank_of(*trace, name);

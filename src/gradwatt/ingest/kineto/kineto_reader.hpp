@@ -16,7 +16,7 @@
 
 namespace gradwatt::ingest::kineto {
 
-/// JSON that has a trace's sections near its begin, or gzip whatever is inside.
+/// JSON that has a trace's sections near its begin.
 [[nodiscard]] bool may_be_trace(const LineReader& file);
 
 /// The whole file as rows, launches connected. `memory_limit`: bytes that the rows may take.
