@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Is a simulated step as long as a measured one? Trainer and simulator on links of a given rate.
 
-    bench/simulated_step.py BUILD [--trainer-build BUILD] [--rates 1gbit 500mbit] [--repeats 2]     (as root)
+    bench/simulated_step.py BUILD [--trainer-build BUILD] [--rates 1gbit 500mbit] [--repeats 3]     (as root)
 
 Two ranks of `gradwatt train` (ResNet-18 for 32x32 images, 44.7 MB of gradients), one a namespace, on a veth pair that tc
 limits, as in shaped_link.py. Told to the simulator beforehand: what a step computes, from a run record over a link that
@@ -29,17 +29,18 @@ def gbit_of(rate):
     return float(rate[:-4]) * GBIT[rate[-4:]]
 
 
-def measured(options, rate, overlap, extra=()):
-    """Shortest of the repeats' median step, and the exposed communication of the same repeat."""
+def measured(options, rate, overlap, record_in=None):
+    """Of the repeat with the shortest median step: that, the exposed communication, and the folder of its run record."""
     link.set_up(rate)
     best = None
-    for _ in range(options.repeats):
+    for repeat in range(options.repeats):
+        run = record_in / f"run-{repeat}" if record_in else None
         with tempfile.TemporaryDirectory() as folder:
             rows = link.train(options.trainer_build, pathlib.Path(folder),
-                              link.settings_of(overlap, options.steps, options.batch), extra)
-        once = link.median_s(rows, "step_ns"), link.median_s(rows, "comm_exposed_ns")
-        best = min(best or once, once)
-        extra = ()  # a run folder is written once
+                              link.settings_of(overlap, options.steps, options.batch), ("--out", str(run)) if run else ())
+        once = link.median_s(rows, "step_ns"), link.median_s(rows, "comm_exposed_ns"), run
+        if best is None or once[0] < best[0]:
+            best = once
     return best
 
 
@@ -59,7 +60,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--trainer-build", type=pathlib.Path)
     parser.add_argument("--rates", nargs="+", default=["1gbit", "500mbit"])
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--steps", type=int, default=6)
     parser.add_argument("--batch", type=int, default=32)
     options = parser.parse_args()
@@ -70,15 +71,14 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            run = folder / "calibration"
-            free_s, _ = measured(options, "20gbit", True, ("--out", str(run)))
-            _, exchange_s = measured(options, "2gbit", False)
+            free_s, _, run = measured(options, "20gbit", True, folder)
+            _, exchange_s, _ = measured(options, "2gbit", False)
             reached = 8e-9 * GRADIENT_BYTES / exchange_s / 2
             print(f"a step on a link that limits nothing: {1e3 * free_s:.0f} ms; an all-reduce reaches {100 * reached:.0f} % of "
                   "2 Gbit/s", flush=True)
             for rate in options.rates:
                 for overlap in (True, False):
-                    step_s, exposed_s = measured(options, rate, overlap)
+                    step_s, exposed_s, _ = measured(options, rate, overlap)
                     predicted_s = simulated(options, folder, run, gbit_of(rate) * reached, overlap)
                     print(f"{rate}, {'with' if overlap else 'without'} overlap: measured {1e3 * step_s:.0f} ms "
                           f"({1e3 * exposed_s:.0f} ms exposed), simulated {1e3 * predicted_s:.0f} ms, "
