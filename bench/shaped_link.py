@@ -45,8 +45,8 @@ def set_up(rate):
         sh(*inside, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", rate, "burst", "256kb", "latency", "50ms")
 
 
-def run(build, folder, overlap, options):
-    """Median exposed communication and step time of rank 0, in seconds."""
+def train(build, folder, settings, extra=()):
+    """Rows of rank 0's step times, without the first three, of a training by two ranks, one a namespace."""
     agent = folder / "agent.sh"
     # Stands in for ssh: the first argument is the host, the rest a command line.
     agent.write_text("#!/bin/bash\nhost=$1; shift\n"
@@ -55,22 +55,32 @@ def run(build, folder, overlap, options):
     agent.chmod(0o755)
     recipe, times = folder / "link.toml", folder / "times.csv"
     recipe.write_text("")
-    settings = ["model.name=resnet18", "model.small_stem=true", "data.kind=free", "data.image_size=32",
-                f"batch.local={options.batch}", "schedule.rate=0.01", "run.threads=1", "loader.workers=1",
-                "run.evaluate_every_epochs=0", "run.epochs=1000", f"run.steps={options.steps + 3}",
-                f"sync.overlap={'true' if overlap else 'false'}"]
     mpi = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", str(agent),
            "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", NET, "--mca", "oob_tcp_if_include", NET,
            "--host", f"{address(0)}:1,{address(1)}:1", "-np", "2", str(build / "bin/gradwatt-train"), str(recipe), "--quiet",
-           "--step-times", str(times)]
+           "--step-times", str(times), *extra]
     for setting in settings:
         mpi += ["--set", setting]
     line = f"hostname {NAMES[0]}; exec " + " ".join(mpi)
     subprocess.run(["ip", "netns", "exec", NAMES[0], "unshare", "--uts", "bash", "-c", line], check=True,
                    stdout=subprocess.DEVNULL, timeout=300)
-    rows = list(csv.DictReader(times.open()))[3:]
-    pick = lambda key: statistics.median(int(row[key]) for row in rows) * 1e-9
-    return pick("comm_exposed_ns"), pick("step_ns")
+    return list(csv.DictReader(times.open()))[3:]
+
+
+def settings_of(overlap, steps, batch):
+    return ["model.name=resnet18", "model.small_stem=true", "data.kind=free", "data.image_size=32", f"batch.local={batch}",
+            "schedule.rate=0.01", "run.threads=1", "loader.workers=1", "run.evaluate_every_epochs=0", "run.epochs=1000",
+            f"run.steps={steps + 3}", f"sync.overlap={'true' if overlap else 'false'}"]
+
+
+def median_s(rows, key):
+    return statistics.median(int(row[key]) for row in rows) * 1e-9
+
+
+def run(build, folder, overlap, options):
+    """Median exposed communication and step time of rank 0, in seconds."""
+    rows = train(build, folder, settings_of(overlap, options.steps, options.batch))
+    return median_s(rows, "comm_exposed_ns"), median_s(rows, "step_ns")
 
 
 def main():
@@ -100,4 +110,5 @@ def main():
           f"{len(ratios)} pairs); step {middle(overlapped, 1):.0f} against {middle(plain, 1):.0f} ms")
 
 
-main()
+if __name__ == "__main__":
+    main()

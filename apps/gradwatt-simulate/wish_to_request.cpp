@@ -57,6 +57,13 @@ void set_gradients(const SimulateWish& wish, Prepared& prepared) {
   if (wish.overlap) job.overlap = *wish.overlap;
 }
 
+void note_watts_of_tables(const planning::Node& usual, std::vector<std::string>& notes) {
+  if (usual.gpu_idle_w_from_catalog)
+    notes.push_back(fmt::format("an idle GPU draws {:.0f} W (table of GPUs; gpu_idle_w)", usual.gpu_w.idle_w));
+  if (usual.cpu_w_from_catalog)
+    notes.push_back(fmt::format("a CPU draws {:.0f} W (from its TDP at a quarter of its load; cpu_w)", *usual.cpu_w));
+}
+
 }  // namespace
 
 core::Result<Prepared> prepare(const SimulateWish& wish, planning::Cluster cluster, const record::Run* from) {
@@ -83,6 +90,7 @@ core::Result<Prepared> prepare(const SimulateWish& wish, planning::Cluster clust
   set_gradients(wish, prepared);
   if (auto good = set_strategy(wish, job); !good) return core::fail(good.error());
   if (wish.local_batch) prepared.local_batch = *wish.local_batch;
+  note_watts_of_tables(cluster.kinds.front(), prepared.notes);
   prepared.request.cluster = std::move(cluster);
   prepared.request.steps = wish.steps;
   prepared.request.every_step = wish.every_step;

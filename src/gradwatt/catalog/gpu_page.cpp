@@ -11,7 +11,7 @@ namespace gradwatt::catalog {
 namespace {
 
 /// Raised after a figure: its source, explained below the tables.
-constexpr std::string_view kLetters = "*SADZCFLPU";
+constexpr std::string_view kLetters = "*SRADZCFLPU";
 char letter_of(GpuSource source) { return kLetters.at(static_cast<std::size_t>(source)); }
 
 std::string shown(const GpuCell& cell) {

@@ -19,6 +19,7 @@ constexpr GpuCell dcgm(double v) { return GpuFigure{v, GpuSource::dcgm}; }
 constexpr GpuCell field(double v) { return GpuFigure{v, GpuSource::field_report}; }
 constexpr GpuCell sum(double v) { return GpuFigure{v, GpuSource::derived}; }
 constexpr GpuCell page(double v) { return GpuFigure{v, GpuSource::spec_page}; }
+constexpr GpuCell recall(double v) { return GpuFigure{v, GpuSource::recalled}; }
 constexpr GpuCell said(double v) { return GpuFigure{v, GpuSource::unconfirmed}; }
 constexpr GpuCell none;
 
@@ -29,8 +30,8 @@ constexpr auto kGpus = std::to_array<GpuRow>({
     // name, spellings
     //   {memory GB, GB/s}, {limit default, min, max, idle, with context}, {fp32, tf32, bf16, fp16}, {links GB/s, count, PCIe}
     {"P100 PCIe 16GB", {"P100-PCIE-16GB"},
-     {sheet(16), sheet(732)}, {zeus(250), none, zeus(250), none, none}, {sheet(9.3), none, none, sheet(18.7)},
-     {none, none, sheet(3)}, "no tensor cores"},
+     {recall(16), recall(732)}, {zeus(250), none, zeus(250), none, none}, {recall(9.3), none, none, recall(18.7)},
+     {none, none, recall(3)}, "no tensor cores"},
     {"V100 PCIe 16GB", {"V100-PCIE-16GB"},
      {sheet(16), sheet(900)}, {dump(250), dump(100), dump(250), dump(24.5), none}, {sheet(14), none, none, sheet(112)},
      {none, none, sheet(3)}, ""},
@@ -47,8 +48,8 @@ constexpr auto kGpus = std::to_array<GpuRow>({
      {sheet(16), sheet(320)}, {dump(70), dump(60), dump(70), dump(11.5), none}, {sheet(8.1), none, none, sheet(65)},
      {none, none, sheet(3)}, ""},
     {"Quadro RTX 6000", {},
-     {sheet(24), sheet(672)}, {zeus(260), none, zeus(260), none, none}, {sheet(16.3), none, none, sheet(130.5)},
-     {sheet(100), sum(2), sheet(3)}, "Turing; not the RTX 6000 Ada Generation"},
+     {recall(24), recall(672)}, {zeus(260), none, zeus(260), none, none}, {recall(16.3), none, none, recall(130.5)},
+     {recall(100), sum(2), recall(3)}, "Turing; not the RTX 6000 Ada Generation"},
     {"A10", {},
      {sheet(24), sheet(600)}, {dump(150), dump(100), dump(150), dump(15), none}, {sheet(31.2), sheet(62.5), sheet(125), sheet(125)},
      {none, none, sheet(4)}, ""},
@@ -62,8 +63,8 @@ constexpr auto kGpus = std::to_array<GpuRow>({
      {page(48), page(696)}, {zeus(300), zeus(100), zeus(300), said(16.5), none}, {page(37.4), page(74.8), page(149.7), page(149.7)},
      {page(112.5), sum(4), page(4)}, "links only with a bridge"},
     {"RTX A6000", {},
-     {sheet(48), sheet(768)}, {dump(300), dump(100), dump(300), dump(16.5), none}, {sheet(38.7), sheet(77.4), sheet(154.8), sheet(154.8)},
-     {sheet(112.5), sum(4), sheet(4)}, "links only with a bridge"},
+     {recall(48), recall(768)}, {dump(300), dump(100), dump(300), dump(16.5), none}, {recall(38.7), recall(77.4), recall(154.8), recall(154.8)},
+     {recall(112.5), sum(4), recall(4)}, "links only with a bridge"},
     {"A100 PCIe 40GB", {"A100-PCIE-40GB"},
      {mle(40), mle(1555)}, {sheet(250), none, none, said(40), none}, {mle(19.5), mle(156), mle(312), mle(312)},
      {mle(600), sum(12), mle(4)}, "links only with a bridge"},
@@ -193,6 +194,8 @@ std::string_view words_of(GpuSource source) {
       return "device itself";
     case GpuSource::data_sheet:
       return "vendor's data sheet";
+    case GpuSource::recalled:
+      return "vendor's data sheet as remembered, not looked up again";
     case GpuSource::accelerators:
       return "accelerator tables of stas00/ml-engineering, August 2026";
     case GpuSource::driver_dump:

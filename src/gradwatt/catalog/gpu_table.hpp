@@ -22,6 +22,7 @@ namespace gradwatt::catalog {
 enum class GpuSource : std::uint8_t {
   live,          ///< the device or its driver said it on this machine
   data_sheet,    ///< the vendor's data sheet or architecture paper
+  recalled,      ///< the vendor's data sheet as remembered: look it up before resting anything on it
   accelerators,  ///< stas00/ml-engineering, accelerator tables (August 2026), which cite the vendors
   driver_dump,   ///< nvidia-smi -q of such a device in a public repository (telegraf test data and others)
   zeus_traces,   ///< power traces of Zeus (NSDI 2023): limits that were set

@@ -205,6 +205,8 @@ void add_facts(Builder& builder, const Request& request, const Outcome& outcome,
     builder.add_fact("job.global_batch_size", "job", static_cast<double>(*text.local_batch) * shape.ranks());
     builder.add_fact("job.local_batch_size", "job", static_cast<double>(*text.local_batch));
   }
+  if (shape.nodes > 1)
+    builder.add_fact("comm.link_bits_per_s", "network", 8 * request.cluster.kinds.front().network_bytes_per_s());
   builder.add_fact("simulation.cluster", "job", request.cluster.name);
   builder.add_fact("simulation.strategy", "job", std::string(name_of(request.job.strategy.kind)));
   builder.add_fact("simulation.steps_simulated", "job", static_cast<double>(outcome.simulated_steps));

@@ -26,6 +26,7 @@ struct Node {
   GpuWatts gpu_w;
   std::optional<double> gpu_cap_w;  ///< power limit of each GPU; gpu_w already keeps to it
   std::optional<double> cpu_w;      ///< of one package while the job runs; nothing: not known, in no total
+  bool gpu_idle_w_from_catalog = false;
   bool cpu_w_from_catalog = false;  ///< then it is an estimate from TDP and an assumed load
   double speed = 1;  ///< computing speed over that of the usual node: capped, older or slow ones are below 1
   Level link{.latency_s = 0, .bytes_per_s = 1};  ///< of one GPU to the others of its node

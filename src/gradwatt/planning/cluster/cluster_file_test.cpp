@@ -73,6 +73,15 @@ TEST(ClusterFile, ACpuByNameGetsAnEstimateAndCpuWattsReplaceIt) {
   EXPECT_FALSE(none->node(0).cpu_w) << "not said is not known";
 }
 
+TEST(ClusterFile, AGpuByNameBringsItsIdlePower) {
+  const auto cluster =
+      parse_cluster(without("gpu = \"H100\"\ngpu_idle_w = 70\n", "gpu = \"A100 SXM4 40GB\"\n"), "c.toml");
+  ASSERT_TRUE(cluster) << cluster.error().message;
+  EXPECT_TRUE(cluster->node(0).gpu_idle_w_from_catalog);
+  EXPECT_GT(cluster->node(0).gpu_w.idle_w, 20);
+  EXPECT_LT(cluster->node(0).gpu_w.idle_w, 100);
+}
+
 TEST(ClusterFile, GroupsChangeSomeNodesAndKeepTheRest) {
   const auto cluster =
       parse_cluster(with("[[group]]\nnodes = \"0,2-3\"\nspeed = 0.5\ngpu_power_cap_w = 400\n"), "c.toml");
@@ -116,7 +125,10 @@ TEST(ClusterFile, EachMistakeIsOneSentenceWithLineAndKey) {
   EXPECT_EQ(error_of(without("gpu_idle_w = 70", "gpu_idle_w = \"70\"")),
             "c.toml:4: gpu_idle_w = '70' makes no sense; it takes watts from 0 to 1000000");
   EXPECT_EQ(error_of(without("gpu_comm_w = 250\n")),
-            "c.toml: gpu_comm_w is missing: the power of 'H100' is not known here");
+            "c.toml: gpu_comm_w is missing: it depends on the job; take it from a run's report, or a guess of yours");
+  EXPECT_EQ(error_of(without("gpu_idle_w = 70\n")),
+            "c.toml: gpu_idle_w is missing: 'H100' is no GPU whose idle power is known")
+      << "the name fits several products";
   EXPECT_EQ(error_of(without("gpu_idle_w = 70", "gpu_idle_w = 700")),
             "c.toml:4: gpu_idle_w = 700 is above gpu_busy_w = 600");
   EXPECT_EQ(error_of(without("nic_us = 5\n")), "c.toml: nic_us is missing: latency of a message between nodes");

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "gradwatt/catalog/cpu_table.hpp"
+#include "gradwatt/catalog/gpu_table.hpp"
 
 namespace gradwatt::planning {
 namespace {
@@ -73,15 +74,23 @@ constexpr auto kKeys = std::to_array<NodeKey>({
 
 Incomplete missing(std::string_view key, std::string_view why) { return {fmt::format("{} is missing: {}", key, why)}; }
 
+/// Watts without work as the table of GPUs has them; nothing where the name is not exactly one of its products.
+std::optional<double> idle_of_table(const std::string& gpu) {
+  const auto* row = catalog::find_gpu(gpu);
+  return row != nullptr ? catalog::value_of(row->power.idle_w) : std::nullopt;
+}
+
 std::optional<Incomplete> complete_gpu(const NodeDraft& draft, Node& node) {
-  const auto needed = [&](std::string_view key) {
-    return missing(key, draft.gpu.empty() ? "watts of one GPU are needed to count energy"
-                                          : fmt::format("the power of '{}' is not known here", draft.gpu));
-  };
-  if (!draft.gpu_idle_w) return needed("gpu_idle_w");
-  if (!draft.gpu_busy_w) return needed("gpu_busy_w");
-  if (!draft.gpu_comm_w) return needed("gpu_comm_w");
-  node.gpu_w = {*draft.gpu_idle_w, *draft.gpu_busy_w, *draft.gpu_comm_w};
+  const auto idle_w = draft.gpu_idle_w ? draft.gpu_idle_w : idle_of_table(draft.gpu);
+  if (!idle_w)
+    return missing("gpu_idle_w", draft.gpu.empty()
+                                     ? "watts of one GPU are needed to count energy"
+                                     : fmt::format("'{}' is no GPU whose idle power is known", draft.gpu));
+  constexpr std::string_view kOfTheJob = "it depends on the job; take it from a run's report, or a guess of yours";
+  if (!draft.gpu_busy_w) return missing("gpu_busy_w", kOfTheJob);
+  if (!draft.gpu_comm_w) return missing("gpu_comm_w", kOfTheJob);
+  node.gpu_w = {*idle_w, *draft.gpu_busy_w, *draft.gpu_comm_w};
+  node.gpu_idle_w_from_catalog = !draft.gpu_idle_w;
   if (node.gpu_w.idle_w > node.gpu_w.busy_w)
     return Incomplete{fmt::format("gpu_idle_w = {} is above gpu_busy_w = {}", node.gpu_w.idle_w, node.gpu_w.busy_w)};
   if (!draft.gpu_cap_w) return std::nullopt;
