@@ -290,6 +290,10 @@ class Gathering {
     for (const auto& b : q.axes.batches)
       hash = core::hash_of(fmt::format("b{}{}", static_cast<int>(b.rule), b.samples), hash);
     for (const double n : q.axes.caps_w) hash = core::hash_of(fmt::format("c{}", n), hash);
+    for (const double n : q.axes.accumulation) hash = core::hash_of(fmt::format("a{}", n), hash);
+    for (const auto& d : q.axes.data) hash = core::hash_of(fmt::format("d{}{}", d.per_gpu, d.samples), hash);
+    for (const auto& strategy : q.axes.strategies) hash = core::hash_of(strategy.name, hash);
+    hash = core::hash_of(fmt::format("n{} r{}", q.axes.gpus_per_node, q.axes.gpus_per_replica), hash);
     hash = core::hash_of(fmt::format("{} {} {} {}", q.limits.deadline_s.value_or(0), q.limits.energy_j.value_or(0),
                                      q.limits.cost.value_or(0), q.limits.most_batch.value_or(0)),
                          hash);
