@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "gradwatt/record/store.hpp"
 #include "gradwatt/report/golden.hpp"
@@ -97,6 +98,19 @@ TEST_F(PlanCli, APresetIsPlannedAndLabelledAsPublished) {
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("published, not measured here"));
   report::testing::expect_same_as_file(outcome.out, "tests/golden/plan_resnet50_a100.txt");
+}
+
+TEST_F(PlanCli, NoLineIsWiderThanTheScreenAndNothingIsCutOff) {
+  for (const auto* arguments :
+       {"plan --preset resnet50-a100", "plan --profile profile.csv --epochs 90 --samples 1281167",
+        "plan --profile profile.csv --deadline 1s --budget 1Wh"}) {
+    std::istringstream lines(gradwatt(arguments).out);
+    for (std::string line; std::getline(lines, line);) {
+      const auto columns = std::ranges::count_if(line, [](char c) { return (c & 0xC0) != 0x80; });
+      EXPECT_LE(columns, 80) << line;
+      EXPECT_EQ(line.find("…"), std::string::npos) << line;
+    }
+  }
 }
 
 TEST_F(PlanCli, JsonHoldsFrontChosenLimitsAndInputs) {

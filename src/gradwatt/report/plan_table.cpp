@@ -95,7 +95,7 @@ std::vector<Column> columns_of(const Question& question, const std::vector<Row>&
                  [time](const Row& r) { return digits(r.prediction.time_s.figure->value / time.scale); }, false});
   out.push_back({"90 %", [time](const Row& r) { return interval(*r.prediction.time_s.figure, time.scale); }, false});
   if (first.energy_j) {
-    out.push_back({fmt::format("energy {}", energy.name),
+    out.push_back({std::string(energy.name),
                    [energy](const Row& r) { return digits(r.candidate->energy_j.value_or(0) / energy.scale); }, false});
     out.push_back({"90 %",
                    [energy](const Row& r) {
@@ -108,7 +108,7 @@ std::vector<Column> columns_of(const Question& question, const std::vector<Row>&
   if (first.cost)
     out.push_back({question.prices.currency.empty() ? "cost" : question.prices.currency,
                    [](const Row& r) { return digits(r.candidate->cost.value_or(0)); }, false});
-  out.push_back({"batch risk", [](const Row& r) { return risk_text(r.candidate->risk); }, false});
+  out.push_back({"risk", [](const Row& r) { return risk_text(r.candidate->risk); }, false});
   return out;
 }
 
@@ -117,12 +117,12 @@ std::vector<std::string> lay_out(const std::vector<Column>& table, const std::ve
   struct Laid {
     std::vector<std::string> cells;  ///< head first
     std::size_t width = 0;
-    bool narrow_first = false;
+    bool follows = false;  ///< from other columns and the node's shape: the first to go
   };
   std::vector<Laid> laid;
   std::size_t total = 3;
   for (const auto& column : table) {
-    Laid one{{column.head}, columns(column.head), column.head == "nodes"};
+    Laid one{{column.head}, columns(column.head), column.head == "nodes" || column.head.starts_with("a ")};
     for (const auto& row : rows) one.cells.push_back(column.cell(row));
     const bool same =
         std::all_of(one.cells.begin() + 1, one.cells.end(), [&](const auto& c) { return c == one.cells[1]; });
@@ -131,7 +131,12 @@ std::vector<std::string> lay_out(const std::vector<Column>& table, const std::ve
     total += one.width + 2;
     laid.push_back(std::move(one));
   }
-  if (total > room) std::erase_if(laid, [](const Laid& one) { return one.narrow_first; });
+  while (total > room) {
+    const auto drop = std::ranges::find(laid, true, &Laid::follows);
+    if (drop == laid.end()) break;
+    total -= drop->width + 2;
+    laid.erase(drop);
+  }
   std::vector<std::string> lines(rows.size() + 1, "   ");
   for (std::size_t r = 0; r < rows.size(); ++r)
     if (rows[r].chosen || rows[r].knee) lines[r + 1] = rows[r].chosen ? " > " : " k ";
