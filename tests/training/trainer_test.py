@@ -279,10 +279,13 @@ class Failing(TrainerTest):
         return sorted(pids) if len(pids) == count else []
 
     def test_a_killed_rank_is_named_by_the_others_and_nobody_hangs(self):
-        for victim in (0, 1):
-            with self.subTest(victim=victim):
-                checkpoint = self.folder / f"state{victim}"
-                process = self.start(3, *self.LONG, *self.keep(checkpoint.name))
+        apart = ["--set", "sync.ranks_per_host=1", "--set", "sync.warmup_epochs=0"]
+        for victim, strategy, more in ((0, "all-reduce", []), (1, "all-reduce", []), (1, "one-bit", []),
+                                       (2, "stale-synchronous", []), (1, "daso", apart)):
+            with self.subTest(victim=victim, strategy=strategy):
+                checkpoint = self.folder / f"state-{strategy}{victim}"
+                process = self.start(3, *self.LONG, *self.keep(checkpoint.name), "--set", f"sync.strategy={strategy}",
+                                     *more)
                 self.wait_for(checkpoint.exists)
                 pids = self.rank_pids(process, 3)
                 os.kill(pids[victim], signal.SIGKILL)
