@@ -177,6 +177,17 @@ class SeveralRanks(TrainerTest):
                 self.train(SMALL_NET, 3 if "bf16" in settings[0] else 2, "--set", "run.steps=3", "--set",
                            "batch.local=8", *[word for s in settings for word in ("--set", s)])
 
+    def test_every_strategy_trains_and_ends_with_equal_ranks(self):
+        for strategy, ranks, more in (("two-level", 4, ["sync.ranks_per_host=2"]), ("one-bit", 3, []),
+                                      ("one-bit", 2, ["run.precision=bf16", "sync.plain_updates=2"]),
+                                      ("local-sgd", 2, ["sync.period=2"]), ("stale-synchronous", 2, []),
+                                      ("daso", 4, ["sync.ranks_per_host=2", "sync.warmup_epochs=1",
+                                                   "sync.cooldown_epochs=0"])):
+            with self.subTest(strategy, more=more):
+                done = self.train(SMALL_NET, ranks, "--set", f"sync.strategy={strategy}", "--set", "batch.local=4",
+                                  *[word for s in more for word in ("--set", s)])
+                self.assertIn("result", done.stdout + done.stderr)
+
     def test_mixed_precision_keeps_weights_optimizer_and_statistics_in_single(self):
         self.train(SMALL_NET, 2, *self.keep("state"), "--set", "run.precision=bf16", "--set", "run.steps=2")
         state = read_safetensors(self.folder / "state")
@@ -203,6 +214,27 @@ class Resuming(TrainerTest):
                 self.train(recipe, 2, *self.keep("parts"), *more, "--set", "run.steps=6", "--resume")
                 self.train(recipe, 2, *self.keep("parts"), *more, "--resume")
                 self.assert_same_state("whole", "parts")
+
+    def test_so_is_one_whose_ranks_keep_residuals_or_go_their_own_ways(self):
+        # Where ranks part, a checkpoint brings them together: both runs have it at the same updates.
+        often = ["--set", "checkpoint.every_steps=3"]
+        apart = ["--set", "sync.warmup_epochs=0", "--set", "sync.cooldown_epochs=0"]
+        for strategy, more, stop in (("one-bit", [], 3), ("local-sgd", ["--set", "sync.period=2", *often], 3),
+                                     ("daso", ["--set", "sync.ranks_per_host=1", *apart], 4)):
+            with self.subTest(strategy=strategy):
+                for name in ("whole", "parts"):
+                    (self.folder / name).unlink(missing_ok=True)
+                more = ["--set", f"sync.strategy={strategy}", *more]
+                self.train(SMALL_NET, 2, *self.keep("whole"), *more)
+                self.train(SMALL_NET, 2, *self.keep("parts"), *more, "--set", f"run.steps={stop}")
+                self.train(SMALL_NET, 2, *self.keep("parts"), *more, "--resume")
+                self.assert_same_state("whole", "parts")
+
+    def test_a_checkpoint_of_another_strategy_is_refused(self):
+        self.train(SMALL_NET, 2, *self.keep("state"), "--set", "run.steps=3")
+        done = self.train(SMALL_NET, 2, *self.keep("state"), "--set", "sync.strategy=one-bit", "--resume", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("another strategy", done.stderr)
 
     def test_a_checkpoint_of_another_model_is_refused(self):
         self.train(SMALL_NET, 1, *self.keep("state"))
@@ -247,10 +279,13 @@ class Failing(TrainerTest):
         return sorted(pids) if len(pids) == count else []
 
     def test_a_killed_rank_is_named_by_the_others_and_nobody_hangs(self):
-        for victim in (0, 1):
-            with self.subTest(victim=victim):
-                checkpoint = self.folder / f"state{victim}"
-                process = self.start(3, *self.LONG, *self.keep(checkpoint.name))
+        apart = ["--set", "sync.ranks_per_host=1", "--set", "sync.warmup_epochs=0"]
+        for victim, strategy, more in ((0, "all-reduce", []), (1, "all-reduce", []), (1, "one-bit", []),
+                                       (2, "stale-synchronous", []), (1, "daso", apart)):
+            with self.subTest(victim=victim, strategy=strategy):
+                checkpoint = self.folder / f"state-{strategy}{victim}"
+                process = self.start(3, *self.LONG, *self.keep(checkpoint.name), "--set", f"sync.strategy={strategy}",
+                                     *more)
                 self.wait_for(checkpoint.exists)
                 pids = self.rank_pids(process, 3)
                 os.kill(pids[victim], signal.SIGKILL)

@@ -10,6 +10,15 @@ Traffic parameter_server_update(int workers, int shards, double bytes, const Lev
   return {.seconds = std::max(alone, at_shards), .messages = 2.0 * shards, .bytes = 2 * bytes};
 }
 
+CollectiveCost sharded_parameter_server_update(const Shape& shape, double bytes, const Level& node, const Level& rail) {
+  const double message = bytes / shape.ranks() + kServerHeaderBytes;
+  const auto with = [&](int peers, const Level& level) {
+    const double messages = 2.0 * peers;
+    return Traffic{.seconds = messages * level.message_s(message), .messages = messages, .bytes = messages * message};
+  };
+  return {.node = with(shape.gpus_per_node - 1, node), .network = with(shape.ranks() - shape.gpus_per_node, rail)};
+}
+
 CollectiveCost local_sgd_cost(const CollectiveCost& all_reduce, int period) { return all_reduce * (1.0 / period); }
 
 CollectiveCost post_local_sgd_cost(const CollectiveCost& all_reduce, int period, double synchronous_share) {

@@ -5,6 +5,11 @@
 //
 //   t(update of a worker) = max( 2(α + nβ),  2α + (W/S)nβ )
 //
+// Where every one of p ranks is worker and shard at once, of a p-th of the parameters, and header bytes h go before
+// each push and each answer, a rank sends p − 1 pushes and p − 1 answers, one after the other:
+//
+//   t = 2(p−1)(α + (n/p + h)β)
+//
 // Local SGD: an all-reduce of parameters every H steps: 1/H of its cost a step. Post-local SGD: every step until the
 // share f of the steps is done, then every H: f + (1 − f)/H.
 //
@@ -18,6 +23,10 @@ namespace gradwatt::planning {
 
 /// `messages` and `bytes`: that a worker sends and receives for one update.
 [[nodiscard]] Traffic parameter_server_update(int workers, int shards, double bytes, const Level& level);
+
+inline constexpr double kServerHeaderBytes = 16;  ///< rate and verdict of a push; version and count of an answer
+[[nodiscard]] CollectiveCost sharded_parameter_server_update(const Shape& shape, double bytes, const Level& node,
+                                                             const Level& rail);
 
 /// Mean a step of an exchange that is made every `period` steps.
 [[nodiscard]] CollectiveCost local_sgd_cost(const CollectiveCost& all_reduce, int period);

@@ -152,6 +152,14 @@ TEST(Collectives, AParameterServerIsAsFastAsItsShards) {
   EXPECT_NEAR(parameter_server_update(16, 4, 1e6, kTenGigabytes).seconds, 410e-6, 1e-12);
 }
 
+// 2 nodes of 2, 4 MB: 2 messages to the neighbour, 4 to the other node, each of 1 MB and a header.
+TEST(Collectives, RanksThatServeEachOtherSendAsMuchAsARing) {
+  const auto cost = sharded_parameter_server_update({2, 2}, 4e6, kNodeLink, kTenGigabytes);
+  EXPECT_DOUBLE_EQ(cost.node.bytes + cost.network.bytes, 6 * (1e6 + 16));
+  EXPECT_NEAR(cost.node.seconds, 2 * (1e-6 + 1'000'016 / 1e11), 1e-12);
+  EXPECT_NEAR(cost.network.seconds, 4 * (5e-6 + 1'000'016 / 1e10), 1e-12);
+}
+
 TEST(Collectives, LocalStepsDivideTheCostAndPostLocalStepsDoSoLater) {
   const auto sync = two_level_sharded({2, 4}, 8e6, kNodeLink, kTenGigabytes);
   EXPECT_DOUBLE_EQ(local_sgd_cost(sync, 8).seconds(), sync.seconds() / 8);

@@ -60,6 +60,22 @@ std::string describe_mpi(int code) {
   return text;
 }
 
+/// Waits without the core: MPI's own wait turns in place. A partner is often only microseconds behind, so the first
+/// looks only let others run; then it sleeps for about what a small message takes.
+void wait_asleep(std::span<MPI_Request> requests) {
+  constexpr int kLooks = 100;
+  constexpr auto kSleep = 50us;
+  for (int look = 0;; ++look) {
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) return;
+    if (look < kLooks)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kSleep);
+  }
+}
+
 /// Signals that ask to end. A handler and not a blocked signal: libraries start threads before main(), whose masks are
 /// their own.
 volatile std::sig_atomic_t asked_to_end = 0;
@@ -91,6 +107,7 @@ class Communicator::Impl {
     MPI_Comm_dup(MPI_COMM_WORLD, &main_);
     MPI_Comm_dup(MPI_COMM_WORLD, &gradients_);
     MPI_Comm_dup(MPI_COMM_WORLD, &words_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &messages_);
     MPI_Comm_rank(main_, &rank_);
     MPI_Comm_size(main_, &size_);
     MPI_Comm_split_type(main_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host_);
@@ -108,7 +125,7 @@ class Communicator::Impl {
     for (auto& window : windows_) MPI_Win_free(&window);
     MPI_Op_free(&add_bf16_);
     MPI_Op_free(&add_fp16_);
-    for (auto* comm : {&host_, &words_, &gradients_, &main_}) MPI_Comm_free(comm);
+    for (auto* comm : {&host_, &messages_, &words_, &gradients_, &main_}) MPI_Comm_free(comm);
     MPI_Finalize();
   }
 
@@ -158,7 +175,8 @@ class Communicator::Impl {
 
   Options options_;
   int rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
-  MPI_Comm main_ = MPI_COMM_NULL, gradients_ = MPI_COMM_NULL, words_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL;
+  MPI_Comm main_ = MPI_COMM_NULL, gradients_ = MPI_COMM_NULL, words_ = MPI_COMM_NULL, host_ = MPI_COMM_NULL,
+           messages_ = MPI_COMM_NULL;
   MPI_Op add_bf16_ = MPI_OP_NULL, add_fp16_ = MPI_OP_NULL;
   std::vector<Peer> peers_;
 
@@ -309,6 +327,43 @@ void Communicator::sum_fp16(std::span<std::uint16_t> values) {
 
 core::Result<std::vector<std::byte*>> Communicator::share_memory(std::size_t bytes) {
   return impl_->share_memory(bytes);
+}
+
+void Communicator::exchange(int out_lane, std::span<const Message> out, std::span<const Message> in, int in_lane) {
+  constexpr std::size_t kPiece = std::size_t{1} << 30U;
+  std::vector<MPI_Request> requests;
+  const auto post = [&](const Message& message, auto call) {
+    std::size_t at = 0;
+    do {  // an empty message is one too
+      const auto count = static_cast<int>(std::min(kPiece, message.bytes.size() - at));
+      call(message.bytes.data() + at, count, message.peer, &requests.emplace_back(MPI_REQUEST_NULL));
+      at += kPiece;
+    } while (at < message.bytes.size());
+  };
+  for (const auto& message : in)
+    post(message, [&](std::byte* data, int count, int peer, MPI_Request* request) {
+      MPI_Irecv(data, count, MPI_BYTE, peer, in_lane, impl_->messages_, request);
+    });
+  for (const auto& message : out)
+    post(message, [&](std::byte* data, int count, int peer, MPI_Request* request) {
+      MPI_Isend(data, count, MPI_BYTE, peer, out_lane, impl_->messages_, request);
+    });
+  wait_asleep(requests);
+}
+
+std::optional<int> Communicator::sender_waiting(int lane) {
+  int there = 0;
+  MPI_Status status{};
+  MPI_Iprobe(MPI_ANY_SOURCE, lane, impl_->messages_, &there, &status);
+  return there != 0 ? std::optional(status.MPI_SOURCE) : std::nullopt;
+}
+
+std::int64_t Communicator::least(std::int64_t value) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::int64_t result = value;
+  MPI_Iallreduce(&value, &result, 1, MPI_INT64_T, MPI_MIN, impl_->messages_, &request);
+  wait_asleep({&request, 1});
+  return result;
 }
 
 void Communicator::fail(const std::string& why) { impl_->fail(why); }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,6 +35,12 @@ struct Peer {
 [[nodiscard]] bool process_is_gone(pid_t pid);
 
 enum class Sum { sum, min, max };
+
+/// Bytes to or from one other rank.
+struct Message {
+  int peer = 0;
+  std::span<std::byte> bytes;
+};
 
 class Communicator {
  public:
@@ -75,6 +82,15 @@ class Communicator {
   void sum_fp16(std::span<std::uint16_t> values);
   /// Memory that all ranks of this host see: `bytes` of each, by local rank.
   [[nodiscard]] core::Result<std::vector<std::byte*>> share_memory(std::size_t bytes);
+
+  // Of communication strategies: rank to rank, from any thread; messages of two lanes never meet. Who waits sleeps.
+  /// Sends all of `out` and receives all of `in` at once; messages between two ranks keep their order.
+  void exchange(int lane, std::span<const Message> out, std::span<const Message> in) { exchange(lane, out, in, lane); }
+  void exchange(int out_lane, std::span<const Message> out, std::span<const Message> in, int in_lane);
+  /// A rank whose message on `lane` can be received now.
+  [[nodiscard]] std::optional<int> sender_waiting(int lane);
+  /// Smallest value of all ranks: one call at a time, in the same order on all.
+  [[nodiscard]] std::int64_t least(std::int64_t value);
 
   /// The rank cannot go on: tells the others why, prints it, and ends this process.
   [[noreturn]] void fail(const std::string& why);

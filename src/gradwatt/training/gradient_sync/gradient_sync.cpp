@@ -76,9 +76,7 @@ void broadcast_tensors(Communicator& ranks, const NamedTensors& tensors) {
   }
 }
 
-core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ranks, const NamedTensors& parameters,
-                                                               const SyncOptions& options) {
-  if (ranks.size() == 1) return std::make_unique<NoSync>();
+core::Result<void> share_parameters(Communicator& ranks, const NamedTensors& parameters) {
   const auto layouts = ranks.all_gather(layout_of(parameters));
   for (std::size_t r = 1; r < layouts.size(); ++r)
     if (layouts[r] != layouts[0])
@@ -88,6 +86,13 @@ core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ran
                       "with the same recipe",
                       r, first_difference(layouts[r], layouts[0])));
   broadcast_tensors(ranks, parameters);
+  return {};
+}
+
+core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ranks, const NamedTensors& parameters,
+                                                               const SyncOptions& options) {
+  if (ranks.size() == 1) return std::make_unique<NoSync>();
+  if (auto same = share_parameters(ranks, parameters); !same) return core::fail(same.error());
   auto averager = Averager::create(ranks, options.averager, parameters.front().second.device());
   if (!averager) return core::fail(averager.error());
 #ifdef GRADWATT_HAS_REDUCER

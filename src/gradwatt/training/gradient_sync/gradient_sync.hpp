@@ -1,4 +1,5 @@
-// How the ranks' gradients become one: the interface that every communication strategy has, and the synchronous ones.
+// How the ranks' gradients become one in every step (strategies/ has the ways that do not do that, and the interface
+// that the loop calls).
 //
 // A step: begin_step() before the forward pass, before_backward() with its output, backward, finish(). Micro-steps of
 // an accumulation that do not communicate leave all three out.
@@ -47,6 +48,9 @@ struct SyncOptions {
 [[nodiscard]] core::Result<std::unique_ptr<GradientSync>> make_gradient_sync(Communicator& ranks,
                                                                              const NamedTensors& parameters,
                                                                              const SyncOptions& options);
+
+/// Values become rank 0's. Errors: as above.
+[[nodiscard]] core::Result<void> share_parameters(Communicator& ranks, const NamedTensors& parameters);
 
 /// True where this build has c10d's Reducer; otherwise overlap is not there and the simple way is used.
 [[nodiscard]] bool has_reducer();

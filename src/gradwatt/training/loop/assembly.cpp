@@ -122,9 +122,16 @@ core::Result<void> add_updates(const Recipe& recipe, Communicator& ranks, Assemb
   if (!schedule) return core::fail(schedule.error());
   parts.schedule.emplace(std::move(*schedule));
   take_statistics_of_rank_zero(ranks, *parts.model);
-  auto sync = make_gradient_sync(ranks, parts.parameters, recipe.sync);
-  if (!sync) return core::fail(sync.error());
-  parts.sync = std::move(*sync);
+  auto strategy = make_strategy(
+      ranks, recipe.strategy,
+      {.parameters = parts.parameters,
+       .statistics = buffers_of(*parts.model),
+       .options = recipe.sync,
+       .optimizer = recipe.optimizer,
+       .agree_each_step = recipe.clip > 0 || recipe.precision == Precision::fp16 || recipe.precision == Precision::bf16,
+       .stepped = parts.optimizer.get()});
+  if (!strategy) return core::fail(strategy.error());
+  parts.strategy = std::move(*strategy);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// All the parts of a training, made from its recipe: data, model, optimizer, schedule, gradient sync.
+// All the parts of a training, made from its recipe: data, model, optimizer, schedule, strategy.
 #pragma once
 
 #include <torch/types.h>
@@ -9,7 +9,6 @@
 
 #include "gradwatt/core/result.hpp"
 #include "gradwatt/training/data/loader.hpp"
-#include "gradwatt/training/gradient_sync/gradient_sync.hpp"
 #include "gradwatt/training/loop/objective.hpp"
 #include "gradwatt/training/loop/recipe.hpp"
 #include "gradwatt/training/loop/training_state.hpp"
@@ -18,6 +17,7 @@
 #include "gradwatt/training/optimisation/loss_scaler.hpp"
 #include "gradwatt/training/optimisation/optimizer.hpp"
 #include "gradwatt/training/optimisation/schedule.hpp"
+#include "gradwatt/training/strategies/strategy.hpp"
 
 namespace gradwatt::training {
 
@@ -31,12 +31,12 @@ struct Assembly {
   std::unique_ptr<Optimizer> optimizer;
   std::optional<Schedule> schedule;
   LossScaler scaler;
-  std::unique_ptr<GradientSync> sync;
+  std::unique_ptr<Strategy> strategy;
   std::int64_t micro_batch = 0;   ///< of one rank and micro-step
   std::int64_t global_batch = 0;  ///< of all ranks and micro-steps
   std::int64_t updates_per_epoch = 0;
 
-  [[nodiscard]] TrainingParts state() { return {*model, *optimizer, *schedule, scaler}; }
+  [[nodiscard]] TrainingParts state() { return {*model, *optimizer, *schedule, scaler, *strategy}; }
 };
 
 /// Every rank comes here. Errors are those of one rank.

@@ -17,19 +17,21 @@ CheckpointKeeper::CheckpointKeeper(const Recipe& recipe, Communicator& ranks, Tr
 core::Result<void> CheckpointKeeper::after_update(const Place& place) {
   if (!file_ || recipe_.checkpoint_every_steps == 0) return {};
   if (place.updates % recipe_.checkpoint_every_steps != 0) return {};
-  save(place);
+  if (auto saved = save(place); !saved) return saved;
   return heed_errors();
 }
 
 core::Result<void> CheckpointKeeper::after_epoch(const Place& place) {
   if (!file_) return {};
-  if (place.epoch % recipe_.checkpoint_every_epochs == 0) save(place);
+  if (place.epoch % recipe_.checkpoint_every_epochs == 0)
+    if (auto saved = save(place); !saved) return saved;
   return heed_errors();
 }
 
 core::Result<void> CheckpointKeeper::at_end(const Place& place) {
   if (!file_) return {};
-  if (kept_at_ != place.updates) save(place);
+  if (kept_at_ != place.updates)
+    if (auto saved = save(place); !saved) return saved;
   file_->wait();
   return heed_errors();
 }
@@ -44,14 +46,16 @@ core::Result<std::optional<Place>> CheckpointKeeper::resume() {
   return std::optional(*place);
 }
 
-void CheckpointKeeper::save(const Place& place) {
+core::Result<void> CheckpointKeeper::save(const Place& place) {
   const auto begin = StepMarks::now_ns();
   kept_at_ = place.updates;
+  if (auto settled = parts_.strategy.settle(); !settled) return settled;
   take_statistics_of_rank_zero(ranks_, parts_.model);
-  const auto generators = ranks_.all_gather(random_state());
-  if (ranks_.rank() != 0) return;
-  file_->save(snapshot_of(parts_, place, generators, recipe_.name));
+  const auto rank_states = gather_rank_states(ranks_, parts_.strategy);
+  if (ranks_.rank() != 0) return {};
+  file_->save(snapshot_of(parts_, place, rank_states, recipe_.name));
   marks_.region("checkpoint", begin);
+  return {};
 }
 
 /// Rank 0's trouble is everybody's.

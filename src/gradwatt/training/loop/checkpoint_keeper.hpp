@@ -28,7 +28,7 @@ class CheckpointKeeper {
   core::Result<std::optional<Place>> resume();
 
  private:
-  void save(const Place& place);
+  core::Result<void> save(const Place& place);
   core::Result<void> heed_errors();
 
   const Recipe& recipe_;

@@ -109,6 +109,13 @@ constexpr std::array<std::pair<std::string_view, Precision>, 4> kPrecisions{
     {{"fp32", Precision::fp32}, {"bf16", Precision::bf16}, {"fp16", Precision::fp16}, {"fp64", Precision::fp64}}};
 constexpr std::array<std::pair<std::string_view, Wire>, 3> kWires{
     {{"fp32", Wire::fp32}, {"bf16", Wire::bf16}, {"fp16", Wire::fp16}}};
+constexpr std::array<std::pair<std::string_view, StrategyName>, 6> kStrategies{
+    {{"all-reduce", StrategyName::all_reduce},
+     {"two-level", StrategyName::two_level},
+     {"one-bit", StrategyName::one_bit},
+     {"local-sgd", StrategyName::local_sgd},
+     {"stale-synchronous", StrategyName::stale_synchronous},
+     {"daso", StrategyName::daso}}};
 constexpr std::array<std::pair<std::string_view, BadExample>, 2> kBadExamples{
     {{"stop", BadExample::stop}, {"substitute", BadExample::substitute}}};
 
@@ -212,6 +219,23 @@ const std::vector<Row>& rows() {
          }
          return std::nullopt;
        }},
+      {"sync.strategy",
+       "how ranks exchange what they learn (docs/training.md): all-reduce, two-level, one-bit, local-sgd, "
+       "stale-synchronous",
+       choice_at(GRADWATT_AT(strategy.name), kStrategies)},
+      {"sync.ranks_per_host", "so many ranks count as one host; 0: as the hosts' names say",
+       count_at(GRADWATT_AT(strategy.ranks_per_host), 0)},
+      {"sync.plain_updates", "of one-bit and local-sgd: so many updates at the start are averaged plainly",
+       count_at(GRADWATT_AT(strategy.plain_updates), 0)},
+      {"sync.period", "of local-sgd: updates from one average of parameters to the next",
+       count_at(GRADWATT_AT(strategy.period), 1)},
+      {"sync.staleness", "of stale-synchronous: updates that a rank may be ahead of what it has seen",
+       count_at(GRADWATT_AT(strategy.staleness), 0)},
+      {"sync.warmup_epochs", "of daso: epochs at the start that exchange every batch",
+       count_at(GRADWATT_AT(strategy.warmup_epochs), 0)},
+      {"sync.cooldown_epochs", "of daso: the same at the end", count_at(GRADWATT_AT(strategy.cooldown_epochs), 0)},
+      {"sync.most_skips", "of daso: most batches from one exchange between hosts to the next",
+       count_at(GRADWATT_AT(strategy.most_skips), 1, 1024)},
       {"sync.overlap", "average gradients during the backward pass", flag_at(GRADWATT_AT(sync.overlap))},
       {"sync.bucket_bytes", "gradients averaged in one piece", count_at(GRADWATT_AT(sync.bucket_bytes), 1, kLargest)},
       {"sync.first_bucket_bytes", "the same for the first piece",
@@ -291,6 +315,11 @@ core::Result<void> check(const Recipe& recipe, std::string_view where) {
   if (recipe.model.name.empty()) return wrong("model.name is missing");
   if ((recipe.local_batch > 0) == (recipe.global_batch > 0))
     return wrong("give one of batch.local (examples a rank) and batch.global (of all ranks)");
+  const Surroundings around{.narrow_wire = recipe.sync.averager.wire != Wire::fp32,
+                            .fp16 = recipe.precision == Precision::fp16,
+                            .clip = recipe.clip > 0,
+                            .sync_batch_norm = recipe.sync_batch_norm};
+  if (const auto what = conflict(recipe.strategy, around)) return wrong(what->c_str());
   return {};
 }
 

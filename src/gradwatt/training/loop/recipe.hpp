@@ -16,6 +16,7 @@
 #include "gradwatt/training/models/model.hpp"
 #include "gradwatt/training/optimisation/optimizer.hpp"
 #include "gradwatt/training/optimisation/schedule.hpp"
+#include "gradwatt/training/strategies/strategy_spec.hpp"
 
 namespace gradwatt::training {
 
@@ -31,6 +32,7 @@ struct Recipe {
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   SyncOptions sync;
+  StrategySpec strategy;
 
   std::int64_t local_batch = 0, global_batch = 0;  ///< exactly one is given
   std::int64_t accumulate = 1;                     ///< micro-steps an update

@@ -50,6 +50,17 @@ TEST(Recipe, ValuesOutOfRangeAreRefused) {
     EXPECT_FALSE(parse(kSmall, {setting})) << setting;
 }
 
+TEST(Recipe, StrategiesAreWordsAndWhatDoesNotGoWithThemIsRefusedInOneLine) {
+  EXPECT_EQ(parse(kSmall, {"sync.strategy=one-bit"}).value().strategy.name, StrategyName::one_bit);
+  EXPECT_THAT(parse(kSmall, {"sync.strategy=two-bit"}).error().message, HasSubstr("local-sgd"));
+  EXPECT_THAT(parse(kSmall, {"sync.strategy=one-bit", "sync.wire=bf16"}).error().message, HasSubstr("sync.wire"));
+  for (const auto* setting : {"run.clip=1", "run.precision=fp16", "run.sync_batch_norm=true"}) {
+    EXPECT_THAT(parse(kSmall, {"sync.strategy=stale-synchronous", setting}).error().message,
+                HasSubstr("stale-synchronous"));
+    EXPECT_TRUE(parse(kSmall, {"sync.strategy=daso", setting})) << setting;
+  }
+}
+
 TEST(Recipe, AGlobalBatchIsSharedByTheRanksAndALocalOneIsNot) {
   auto recipe = parse(kSmall, {"batch.accumulate=2"}).value();
   EXPECT_EQ(micro_batch(recipe, 4).value(), 8);

@@ -3,6 +3,8 @@
 #include <c10/util/Exception.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "gradwatt/training/loop/assembly.hpp"
 #include "gradwatt/training/loop/checkpoint_keeper.hpp"
 #include "gradwatt/training/loop/evaluation.hpp"
@@ -46,13 +48,14 @@ class Trainer::Impl {
       if (enough() && place_.position > 0) break;  // the place in the epoch stays for who resumes
       if (auto done = end_epoch(); !done) return core::fail(done.error());
     }
+    if (auto settled = settle(); !settled) return core::fail(settled.error());
     if (recipe_.evaluate_every_epochs > 0 && outcome_.metrics.empty())
       if (auto judged = judge(); !judged) return core::fail(judged.error());  // the schedule must not hear of it
     if (auto kept = keeper_->at_end(place_); !kept) return core::fail(kept.error());
     outcome_.epochs = place_.epoch;
     outcome_.total_s = seconds(StepMarks::now_ns() - begin);
-    outcome_.bytes_sent = parts_->sync->costs().bytes;
-    outcome_.messages = parts_->sync->costs().messages;
+    outcome_.bytes_sent = parts_->strategy->costs().bytes;
+    outcome_.messages = parts_->strategy->costs().messages;
     outcome_.parameters_hash = hash_of(parts_->parameters);
     tell_work(marks_, ranks_, outcome_.updates, outcome_.samples);
     return outcome_;
@@ -80,7 +83,14 @@ class Trainer::Impl {
     const double epoch_part = static_cast<double>(place_.epoch) +
                               static_cast<double>(update) / static_cast<double>(parts_->updates_per_epoch);
     const double rate = parts_->schedule->rate(epoch_part);
-    const auto done = update_once(recipe_, *parts_, rate);
+    const auto done = update_once(recipe_, *parts_,
+                                  {.epoch = place_.epoch,
+                                   .epochs = recipe_.epochs,
+                                   .update = update,
+                                   .updates_in_epoch = parts_->updates_per_epoch,
+                                   .updates_before = place_.updates,
+                                   .rate = rate,
+                                   .loss_scale = parts_->scaler.scale()});
     if (!done)
       return core::fail(done.error().code, fmt::format("{} (update {}, epoch {})", done.error().message,
                                                        place_.updates + 1, place_.epoch + 1));
@@ -88,13 +98,30 @@ class Trainer::Impl {
     ++place_.updates;
     account(*done);
     show_update(*done, update, rate);
-    if (recipe_.verify_ranks && !same_on_all_ranks(ranks_, parts_->parameters))
-      return core::fail(core::Errc::io,
-                        fmt::format("after update {} the ranks' parameters are not the same", place_.updates));
+    epoch_loss_ += done->loss, ++epoch_updates_;
+    if (parts_->strategy->keeps_ranks_equal())
+      if (auto same = verify_ranks(); !same) return same;
     return update + 1 < parts_->updates_per_epoch ? keeper_->after_update(place_) : core::Result<void>{};
   }
 
+  core::Result<void> verify_ranks() {
+    if (!recipe_.verify_ranks || same_on_all_ranks(ranks_, parts_->parameters)) return {};
+    return core::fail(core::Errc::io,
+                      fmt::format("after update {} the ranks' parameters are not the same", place_.updates));
+  }
+
+  /// The ranks become one model again, whatever way they went.
+  core::Result<void> settle() {
+    if (auto settled = parts_->strategy->settle(); !settled) return settled;
+    return verify_ranks();
+  }
+
   core::Result<void> end_epoch() {
+    if (auto settled = settle(); !settled) return settled;
+    double loss = epoch_loss_ / static_cast<double>(std::max<std::int64_t>(1, epoch_updates_)) / ranks_.size();
+    ranks_.all_reduce(std::span(&loss, 1), Sum::sum);
+    parts_->strategy->epoch_ended(loss);
+    epoch_loss_ = 0, epoch_updates_ = 0;
     if (recipe_.evaluate_every_epochs > 0 && (place_.epoch + 1) % recipe_.evaluate_every_epochs == 0) {
       if (auto judged = judge(); !judged) return judged;
       parts_->schedule->epoch_ended(value_of(outcome_.metrics, "loss"));
@@ -153,7 +180,8 @@ class Trainer::Impl {
   std::unique_ptr<Assembly> parts_;
   std::optional<CheckpointKeeper> keeper_;
   Place place_;
-  double recent_step_s_ = 0;
+  double recent_step_s_ = 0, epoch_loss_ = 0;  // the latter: sum over this run's updates of the epoch
+  std::int64_t epoch_updates_ = 0;
   Progress progress_;
   Outcome outcome_;
 };

@@ -11,6 +11,7 @@
 #include "gradwatt/training/optimisation/loss_scaler.hpp"
 #include "gradwatt/training/optimisation/optimizer.hpp"
 #include "gradwatt/training/optimisation/schedule.hpp"
+#include "gradwatt/training/strategies/strategy.hpp"
 
 namespace gradwatt::training {
 
@@ -19,6 +20,7 @@ struct TrainingParts {
   Optimizer& optimizer;
   Schedule& schedule;
   LossScaler& scaler;
+  Strategy& strategy;
 };
 
 /// Where a run stands in its epochs.
@@ -28,14 +30,19 @@ struct Place {
   std::int64_t updates = 0;    ///< since the start
 };
 
-/// This rank's random generator, as bytes.
-[[nodiscard]] std::string random_state();
+/// What a rank alone has: its random generator, and what its strategy keeps, as bytes.
+struct RankState {
+  std::string random, strategy;
+};
+/// At rank 0 those of all ranks, elsewhere nothing. A collective.
+[[nodiscard]] std::vector<RankState> gather_rank_states(Communicator& ranks, Strategy& strategy);
 
-/// Tensors are the parts' own, not copies. `random_states`: of all ranks.
+/// Tensors are the parts' own, not copies.
 [[nodiscard]] Snapshot snapshot_of(const TrainingParts& parts, const Place& place,
-                                   const std::vector<std::string>& random_states, const std::string& recipe);
+                                   const std::vector<RankState>& rank_states, const std::string& recipe);
 
-/// Errors: unusable_input when the snapshot is of another model or optimizer, with the first difference.
+/// Errors: unusable_input when the snapshot is of another model, optimizer or strategy, with the
+/// first difference.
 [[nodiscard]] core::Result<Place> restore(const Snapshot& snapshot, const TrainingParts& parts, int rank);
 
 }  // namespace gradwatt::training

@@ -16,7 +16,8 @@ struct UpdateResult {
   std::uint64_t position_after = 0;  ///< in the epoch, in examples of all ranks
 };
 
-/// Takes the loader's next batches. Errors: those of the data; unusable_input when this rank's loss is not finite.
-[[nodiscard]] core::Result<UpdateResult> update_once(const Recipe& recipe, Assembly& parts, double rate);
+/// Takes the loader's next batches. Errors: those of the data; unusable_input when this rank's loss is not finite, or,
+/// where the strategy looks before it compresses, some rank's gradient; then on all ranks.
+[[nodiscard]] core::Result<UpdateResult> update_once(const Recipe& recipe, Assembly& parts, const StepPlace& place);
 
 }  // namespace gradwatt::training

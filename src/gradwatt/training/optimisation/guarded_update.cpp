@@ -7,11 +7,12 @@
 namespace gradwatt::training {
 
 bool guarded_update(Optimizer& optimizer, LossScaler& scaler, const UpdateGuard& guard, double rate) {
-  bool overflow = false;
+  bool overflow = guard.overflow.value_or(false);
   double factor = 1 / scaler.scale();
-  if (guard.clip > 0 || guard.look_for_overflow) {
+  const bool look = guard.look_for_overflow && !guard.overflow;
+  if (!overflow && (guard.clip > 0 || look)) {
     const double norm = gradient_norm(optimizer.parameters()) * factor;
-    overflow = !std::isfinite(norm);
+    overflow = guard.overflow.value_or(!std::isfinite(norm));
     if (guard.clip > 0 && !overflow) factor *= clip_factor(norm, guard.clip);
   }
   if (!overflow) {

@@ -49,6 +49,15 @@ TEST(GuardedUpdate, ClippingLooksToo) {
   EXPECT_EQ(f.weight(0), 1);
 }
 
+TEST(GuardedUpdate, WhatTheRanksAgreedOnStandsWhateverThisRankSees) {
+  Fixture f;
+  EXPECT_FALSE(f.update({1, 1}, {.look_for_overflow = true, .overflow = true}));
+  EXPECT_EQ(f.weight(0), 1);
+  EXPECT_EQ(f.scaler.scale(), 512);
+  EXPECT_TRUE(f.update({512, 0}, {.look_for_overflow = true, .overflow = false}));
+  EXPECT_EQ(f.weight(0), 0);
+}
+
 TEST(GuardedUpdate, TheScaleGrowsAfterEnoughGoodSteps) {
   Fixture f;
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(f.update({1, 1}, {.look_for_overflow = true}));
