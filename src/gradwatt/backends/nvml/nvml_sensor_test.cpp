@@ -248,7 +248,7 @@ TEST_F(NvmlSensorReadings, LimitsAndIdentityAreAttributes) {
 }
 
 TEST_F(NvmlSensorReadings, EnforcedLimitIsReadLiveAndApartFromTheRequestedOne) {
-  start("h100; limit=500");
+  start("h100; limit_enforced=500");
   const auto reading = read();
   EXPECT_EQ(stored(reading, metric::kPowerLimitEnforced), 500'000);
   EXPECT_EQ(stored(reading, metric::kPowerLimitRequested), 700'000);
