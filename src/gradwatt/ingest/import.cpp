@@ -95,6 +95,8 @@ core::Result<ImportedFile> read_one(LineReader& lines, const std::string& name, 
     if (!format.may_be(lines)) continue;
     Diagnostics found(name);
     auto file = format.read(lines, name, options, found);
+    if (!file && file.error().code == core::Errc::io && lines.is_packed())
+      return refuse(name, "line 1: " + file.error().message);
     if (!file && file.error().code == core::Errc::io)
       return core::fail(core::Errc::io, name + " " + file.error().message);
     if (!file) return refuse(name, file.error().message);

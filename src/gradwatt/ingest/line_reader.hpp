@@ -52,6 +52,8 @@ class LineReader {
   [[nodiscard]] std::string_view head() const { return head_; }
   /// The bytes themselves from the first on, for formats that have no lines. Lines are read again after rewind().
   [[nodiscard]] ByteSource& bytes();
+  /// The file is gzip: what cannot be read to its end is damaged then, and not the disk's fault.
+  [[nodiscard]] bool is_packed() const { return packed_ != nullptr; }
   [[nodiscard]] const std::optional<std::string>& failure() const { return failure_; }
 
  private:

@@ -60,6 +60,18 @@ TEST(LineReader, SaysThatPackedBytesAreDamaged) {
   EXPECT_THAT(reader.failure().value_or(""), ::testing::HasSubstr("damaged"));
 }
 
+TEST(LineReader, APackedFileThatIsCutOffEndsWithTheReason) {
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i * 7919) + "\n";
+  const auto packed = doubles::made_gzip(text);
+  auto reader = LineReader::from_text(packed.substr(0, packed.size() / 2));
+  std::size_t lines = 0;
+  while (reader.next()) ++lines;
+  EXPECT_GT(lines, 1000U);
+  EXPECT_TRUE(reader.is_packed());
+  EXPECT_THAT(reader.failure().value_or(""), ::testing::HasSubstr("cut off"));
+}
+
 TEST(LineReader, DecodesSurrogatePairsAndKeepsGoingAfterBrokenOnes) {
   const std::string text(
       "\xFF\xFE\x3D\xD8\x00\xDE\x3D\xD8"
