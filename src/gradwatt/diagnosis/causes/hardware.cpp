@@ -86,6 +86,7 @@ void judge_mixed(const FactSheet& facts, Opinion& opinion) {
 }
 
 void judge_spread(const FactSheet& facts, Opinion& opinion) {
+  if (trains_on_cpus(facts)) return void(opinion.rules_out("the job trains on CPUs", {"job.device"}));
   const auto skew = facts.number("rank.skew_share");
   if (!skew) return void(opinion.wants("rank.skew_share", weight::kFair));
   if (*skew > 0.1 || *skew < 0.03)

@@ -87,6 +87,21 @@ TEST(Facts, SeeASlowProcessorThoughAllBackwardPassesTakeAsLong) {
   EXPECT_NEAR(facts.number("rank.skew_share").value_or(0), 1.0, 0.05);
 }
 
+TEST(Facts, TakeTheReducersOwnTimesWhereAllRanksSayThem) {
+  record::Run run;
+  // Rank 0's forward pass is slow and its backward pass is not: by a common multiple rank 1 would seem to wait for
+  // long.
+  add_steps(run, 0, 60, [](std::size_t) { return StepShape{.forward_ms = 16, .backward_ms = 24}; });
+  add_steps(run, 1, 60, [](std::size_t) { return StepShape{.forward_ms = 11, .backward_ms = 29}; });
+  EXPECT_GT(facts_of(run).number("rank.skew_share").value_or(0), 0.3);
+  for (std::int32_t rank = 0; rank < 2; ++rank)
+    run.facts.push_back(
+        {.name = "ddp.comm_s", .subject = "rank " + std::to_string(rank), .value = rank == 0 ? 0.0035 : 0.007});
+  const auto facts = facts_of(run);
+  EXPECT_LT(facts.number("rank.skew_share").value_or(1), 0.1);
+  EXPECT_NEAR(facts.number("rank.wait_s", "rank 1").value_or(0), 0.0035, 1e-4);
+}
+
 TEST(Facts, FindNoCulpritAmongEqualRanks) {
   record::Run run;
   for (std::int32_t rank = 0; rank < 4; ++rank) add_steps(run, rank, 60, [](std::size_t) { return StepShape{}; });
