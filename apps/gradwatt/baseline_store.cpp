@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "replace_file.hpp"
 #include "run_ref.hpp"
 
 namespace gradwatt::app {
@@ -79,15 +80,7 @@ core::Result<void> save_baseline(const fs::path& folder, const diagnosis::Baseli
                       fmt::format("a baseline cannot be called '{}': letters, digits, - _ and . only", baseline.name));
   std::error_code error;
   fs::create_directories(folder, error);
-  const auto file = folder / (baseline.name + ".json"), fresh = folder / ("." + baseline.name + ".new");
-  {
-    std::ofstream out(fresh);
-    out << to_json(baseline);
-    if (!out.flush()) return core::fail(core::Errc::not_permitted, fmt::format("cannot write {}", fresh.string()));
-  }
-  fs::rename(fresh, file, error);
-  if (error) return core::fail(core::Errc::io, fmt::format("cannot write {}: {}", file.string(), error.message()));
-  return {};
+  return replace_file(folder / (baseline.name + ".json"), to_json(baseline));
 }
 
 std::vector<diagnosis::Baseline> list_baselines(const fs::path& folder) {

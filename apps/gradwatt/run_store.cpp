@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "gradwatt/core/text.hpp"
+#include "replace_file.hpp"
 
 namespace gradwatt::app {
 namespace {
@@ -131,17 +132,7 @@ core::Result<void> RunStore::set_name(const Entry& entry, std::string_view name)
   for (const auto& other : entries())
     if (other.folder != entry.folder && (other.id == name || other.name == name))
       return core::fail(core::Errc::wrong_use, fmt::format("'{}' already names the run {}", name, other.id));
-  const auto file = entry.folder / kNameFile;
-  const auto draft = entry.folder / ".name.new";  // renamed into place: a reader sees the old name or the new one
-  {
-    std::ofstream out(draft);
-    out << name << '\n';
-    if (!out.flush()) return core::fail(core::Errc::not_permitted, fmt::format("cannot write {}", draft.string()));
-  }
-  std::error_code error;
-  fs::rename(draft, file, error);
-  if (error) return core::fail(core::Errc::io, fmt::format("cannot write {}: {}", file.string(), error.message()));
-  return {};
+  return replace_file(entry.folder / kNameFile, std::string(name) + '\n');
 }
 
 core::Result<void> RunStore::remove(const Entry& entry) const {

@@ -1,16 +1,12 @@
 // The program as a script sees it: exit statuses, one clear line on stderr for wrong use, results on stdout.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "gradwatt/record/store.hpp"
+#include "tests/integration/program_test.hpp"
 
 namespace gradwatt {
 namespace {
@@ -22,16 +18,6 @@ using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// Two GPUs with counters, ten seconds, 100 W and 200 W.
 record::Run small_run(const std::string& id) {
@@ -63,29 +49,9 @@ record::Run small_run(const std::string& id) {
   return run;
 }
 
-class Cli : public ::testing::Test {
+class Cli : public ProgramTest {
  protected:
-  Cli() : folder_(fs::temp_directory_path() / ("gradwatt-cli-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_ / "work");
-  }
-  ~Cli() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] Outcome gradwatt(const std::string& arguments, const std::string& environment = "") const {
-    const auto command = "cd '" + (folder_ / "work").string() + "' && env -i PATH=\"$PATH\" HOME='" + folder_.string() +
-                         "' GRADWATT_RUNS='" + store().string() + "' " + environment +
-                         " '" GRADWATT_BINARY_DIR "/bin/gradwatt' " + arguments + " >../out 2>../err </dev/null";
-    const int status = std::system(command.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content_of(folder_ / "out"), content_of(folder_ / "err")};
-  }
-  [[nodiscard]] fs::path store() const { return folder_ / "runs"; }
-  void add_run(const std::string& id) const {
-    fs::create_directories(store() / id);
-    const auto saved = record::save(small_run(id), store() / id / "node1.db");
-    ASSERT_TRUE(saved) << saved.error().message;
-  }
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / "work" / name, std::ios::binary) << content;
-  }
+  void add_run(const std::string& id) const { keep(id, small_run(id)); }
   /// Exactly one line on stderr, nothing on stdout, no trace of the inside.
   static void expect_one_line(const Outcome& outcome, int status) {
     EXPECT_EQ(outcome.status, status);
@@ -93,7 +59,6 @@ class Cli : public ::testing::Test {
     EXPECT_THAT(outcome.err, StartsWith("gradwatt: "));
     EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
   }
-  fs::path folder_;
 };
 
 struct WrongUse {

@@ -1,15 +1,11 @@
 // diagnose, compare, baseline and doctor --lint as a script sees them.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "gradwatt/record/store.hpp"
+#include "tests/integration/program_test.hpp"
 
 namespace gradwatt {
 namespace {
@@ -17,11 +13,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
 
 /// A run of two ranks: steps of 10 ms work and `wait_ms` for the batch.
 record::Run run_with_steps(const std::string& id, double wait_ms, std::int64_t begin_s, int workers) {
@@ -54,33 +45,11 @@ record::Run run_with_steps(const std::string& id, double wait_ms, std::int64_t b
   return run;
 }
 
-class DiagnoseCli : public ::testing::Test {
+class DiagnoseCli : public ProgramTest {
  protected:
-  DiagnoseCli() : folder_(fs::temp_directory_path() / ("gradwatt-diagnose-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_ / "work");
-  }
-  ~DiagnoseCli() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] Outcome gradwatt(const std::string& arguments, const std::string& environment = "") const {
-    const auto command = "cd '" + (folder_ / "work").string() + "' && env -i PATH=\"$PATH\" HOME='" + folder_.string() +
-                         "' GRADWATT_RUNS='" + (folder_ / "runs").string() + "' " + environment +
-                         " '" GRADWATT_BINARY_DIR "/bin/gradwatt' " + arguments + " >../out 2>../err </dev/null";
-    const int status = std::system(command.c_str());
-    const auto content = [&](const char* name) {
-      std::ifstream file(folder_ / name, std::ios::binary);
-      return std::string{std::istreambuf_iterator<char>(file), {}};
-    };
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content("out"), content("err")};
-  }
   void add_run(const std::string& id, double wait_ms, std::int64_t begin_s = 0, int workers = 0) const {
-    fs::create_directories(folder_ / "runs" / id);
-    const auto saved = record::save(run_with_steps(id, wait_ms, begin_s, workers), folder_ / "runs" / id / "node1.db");
-    ASSERT_TRUE(saved) << saved.error().message;
+    keep(id, run_with_steps(id, wait_ms, begin_s, workers));
   }
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / "work" / name, std::ios::binary) << content;
-  }
-  fs::path folder_;
 };
 
 TEST_F(DiagnoseCli, NamesTheCauseOfARunWithEvidenceChangeAndProof) {

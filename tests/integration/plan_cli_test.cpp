@@ -1,18 +1,15 @@
 // plan as a script and a reader see it: presets, tables, runs, limits, job files, and what is learnt of a run.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "gradwatt/record/store.hpp"
 #include "gradwatt/report/golden.hpp"
+#include "tests/integration/program_test.hpp"
 
 namespace gradwatt {
 namespace {
@@ -20,11 +17,6 @@ namespace {
 using nlohmann::json;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
-
-struct Outcome {
-  int status = -1;
-  std::string out, err;
-};
 
 constexpr const char* kTable =
     "gpus,nodes,local_batch,accumulation,step_s,sync_s,cap_w,power_w,node_power_w\n"
@@ -63,34 +55,10 @@ record::Run run_of(const std::string& id, int ranks, double step_ms) {
   return run;
 }
 
-class PlanCli : public ::testing::Test {
+class PlanCli : public ProgramTest {
  protected:
-  PlanCli() : folder_(fs::temp_directory_path() / ("gradwatt-plan-" + std::to_string(::getpid()))) {
-    fs::create_directories(folder_ / "work");
-    write("profile.csv", kTable);
-  }
-  ~PlanCli() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] Outcome gradwatt(const std::string& arguments) const {
-    const auto command = "cd '" + (folder_ / "work").string() + "' && env -i PATH=\"$PATH\" HOME='" + folder_.string() +
-                         "' GRADWATT_RUNS='" + (folder_ / "runs").string() +
-                         "' '" GRADWATT_BINARY_DIR "/bin/gradwatt' " + arguments + " >../out 2>../err </dev/null";
-    const int status = std::system(command.c_str());
-    const auto content = [&](const char* name) {
-      std::ifstream file(folder_ / name, std::ios::binary);
-      return std::string{std::istreambuf_iterator<char>(file), {}};
-    };
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content("out"), content("err")};
-  }
-  void add_run(const std::string& id, int ranks, double step_ms) const {
-    fs::create_directories(folder_ / "runs" / id);
-    const auto saved = record::save(run_of(id, ranks, step_ms), folder_ / "runs" / id / "node1.db");
-    ASSERT_TRUE(saved) << saved.error().message;
-  }
-  void write(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / "work" / name, std::ios::binary) << content;
-  }
-  fs::path folder_;
+  PlanCli() { write("profile.csv", kTable); }
+  void add_run(const std::string& id, int ranks, double step_ms) const { keep(id, run_of(id, ranks, step_ms)); }
 };
 
 TEST_F(PlanCli, APresetIsPlannedAndLabelledAsPublished) {

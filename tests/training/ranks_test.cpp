@@ -1,7 +1,6 @@
 // What several ranks do together. Run below mpirun; every rank runs every test.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,11 +10,10 @@
 #include "gradwatt/training/gradient_sync/averager.hpp"
 #include "gradwatt/training/gradient_sync/gradient_sync.hpp"
 #include "gradwatt/training/optimisation/guarded_update.hpp"
+#include "tests/training/below_mpirun.hpp"
 
 namespace gradwatt::training {
 namespace {
-
-std::unique_ptr<Communicator> ranks;
 
 /// The same on every rank, for any rank's values.
 std::vector<float> values_of(int rank, std::size_t count) {
@@ -311,18 +309,3 @@ TEST(Communicator, EveryRankHearsWhatEveryRankSays) {
 
 }  // namespace
 }  // namespace gradwatt::training
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  at::set_num_threads(1);
-  auto made = gradwatt::training::Communicator::create({});
-  if (!made) return 1;
-  gradwatt::training::ranks = std::move(*made);
-  if (gradwatt::training::ranks->rank() != 0)
-    delete ::testing::UnitTest::GetInstance()->listeners().Release(
-        ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
-  const int status = RUN_ALL_TESTS();
-  gradwatt::training::ranks->close();
-  gradwatt::training::ranks.reset();
-  return status;
-}

@@ -1,7 +1,6 @@
 // Communication strategies between several ranks. Run below mpirun; every rank runs every test.
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,11 +11,10 @@
 #include "gradwatt/planning/collectives/ring.hpp"
 #include "gradwatt/planning/collectives/two_level.hpp"
 #include "gradwatt/training/strategies/strategy.hpp"
+#include "tests/training/below_mpirun.hpp"
 
 namespace gradwatt::training {
 namespace {
-
-std::unique_ptr<Communicator> ranks;
 
 torch::Tensor random_of(int rank, int step, std::int64_t count, at::ScalarType type) {
   auto generator = at::detail::createCPUGenerator(static_cast<std::uint64_t>(1000 * step + rank));
@@ -465,18 +463,3 @@ TEST(Daso, HostsOfDifferentSizeAreRefusedWithTheReason) {
 
 }  // namespace
 }  // namespace gradwatt::training
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  at::set_num_threads(1);
-  auto made = gradwatt::training::Communicator::create({});
-  if (!made) return 1;
-  gradwatt::training::ranks = std::move(*made);
-  if (gradwatt::training::ranks->rank() != 0)
-    delete ::testing::UnitTest::GetInstance()->listeners().Release(
-        ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
-  const int status = RUN_ALL_TESTS();
-  gradwatt::training::ranks->close();
-  gradwatt::training::ranks.reset();
-  return status;
-}

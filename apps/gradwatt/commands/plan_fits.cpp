@@ -4,20 +4,21 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "gradwatt/report/json_values.hpp"
+#include "replace_file.hpp"
 #include "run_ref.hpp"
 
 namespace gradwatt::app {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 using planning::ProfileRow;
+using report::Json;
+using report::value;
 
 constexpr std::string_view kSchema = "gradwatt.fits/1";
 
-Json value(const std::optional<double>& something) { return something ? Json(*something) : Json(nullptr); }
 std::optional<double> number(const Json& from, const char* key) {
   return from.contains(key) && from[key].is_number() ? std::optional(from[key].get<double>()) : std::nullopt;
 }
@@ -120,14 +121,8 @@ core::Result<fs::path> learn(const fs::path& folder, const std::string& job, con
   (*json)["job"] = job;
   std::error_code error;
   fs::create_directories(folder, error);
-  const auto fresh = folder / ("." + file.filename().string() + ".new");
-  {
-    std::ofstream out(fresh);
-    out << json->dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
-    if (!out.flush()) return core::fail(core::Errc::not_permitted, fmt::format("cannot write {}", fresh.string()));
-  }
-  fs::rename(fresh, file, error);
-  if (error) return core::fail(core::Errc::io, fmt::format("cannot write {}: {}", file.string(), error.message()));
+  auto kept = replace_file(file, json->dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  if (!kept) return core::fail(kept.error());
   return file;
 }
 

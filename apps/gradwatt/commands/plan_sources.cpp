@@ -12,6 +12,7 @@
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/energy/steps.hpp"
 #include "gradwatt/planning/cluster/cluster_file.hpp"
+#include "gradwatt/planning/gradient_bytes.hpp"
 #include "gradwatt/planning/plan/preset_job.hpp"
 #include "run_ref.hpp"
 #include "show_report.hpp"
@@ -38,9 +39,7 @@ std::string program_of(const record::Run& run) {
 
 RunFacts facts_of(const record::Run& run) {
   RunFacts out;
-  out.gradient_bytes = energy::fact_number(run, "ddp.parameter_bytes");
-  if (!out.gradient_bytes)
-    if (const auto parameters = energy::fact_number(run, "job.parameters")) out.gradient_bytes = 4 * *parameters;
+  out.gradient_bytes = planning::gradient_bytes_of(run).known;
   out.epochs = energy::fact_number(run, "job.epochs");
   out.model = text_fact(run, "job.model");
   out.precision = text_fact(run, "job.precision");

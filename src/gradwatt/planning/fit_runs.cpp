@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 
+#include "gradwatt/core/file_tree.hpp"
 #include "gradwatt/core/text.hpp"
 #include "gradwatt/energy/comparison.hpp"
 #include "gradwatt/energy/steady_state.hpp"
@@ -105,13 +104,6 @@ core::Result<std::vector<std::size_t>> read_header(std::string_view line) {
   return columns;
 }
 
-std::optional<double> number(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 core::Result<Cells> read_cells(std::string_view line, int line_number, const std::vector<std::size_t>& columns) {
   Cells out;
   const auto cells = core::split(line, ',');
@@ -121,7 +113,7 @@ core::Result<Cells> read_cells(std::string_view line, int line_number, const std
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const auto text = core::trim(cells[i]);
     if (text.empty()) continue;
-    out[columns[i]] = number(text);
+    out[columns[i]] = core::parse_number(text);
     if (!out[columns[i]] || *out[columns[i]] < 0)
       return core::fail(core::Errc::unusable_input,
                         fmt::format("line {} of the profile: {} is \"{}\", no number above zero", line_number,

@@ -1,14 +1,8 @@
-#include <cmath>
-#include <nlohmann/json.hpp>
-
 #include "gradwatt/report/comparison_text.hpp"
+#include "gradwatt/report/json_values.hpp"
 
 namespace gradwatt::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json value(std::optional<double> number) { return number && std::isfinite(*number) ? Json(*number) : Json(nullptr); }
 
 Json metric_of(const energy::MetricChange& metric) {
   return {{"name", metric.name},

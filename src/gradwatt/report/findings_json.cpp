@@ -1,12 +1,11 @@
 #include "gradwatt/report/findings_json.hpp"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "gradwatt/report/json_values.hpp"
 
 namespace gradwatt::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json evidence_of(const std::vector<diagnosis::Evidence>& pieces) {
   auto out = Json::array();
@@ -14,8 +13,6 @@ Json evidence_of(const std::vector<diagnosis::Evidence>& pieces) {
     out.push_back({{"text", piece.text}, {"weight", piece.weight}, {"facts", piece.facts}});
   return out;
 }
-
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json finding_of(const diagnosis::Finding& finding) {
   Json out;

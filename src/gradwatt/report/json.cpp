@@ -1,22 +1,14 @@
 #include "gradwatt/report/json.hpp"
 
 #include <array>
-#include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "gradwatt/report/figures.hpp"
 #include "gradwatt/report/headline.hpp"
+#include "gradwatt/report/json_values.hpp"
 #include "gradwatt/report/measuring_quality.hpp"
 
 namespace gradwatt::report {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json value(double number) { return std::isfinite(number) ? Json(number) : Json(nullptr); }
-Json value(std::optional<double> number) { return number ? value(*number) : Json(nullptr); }
-Json value(std::optional<std::int64_t> number) { return number ? Json(*number) : Json(nullptr); }
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 /// How and where of a figure that may be missing: a missing figure has no origin.
 void put_origin(Json& object, bool known, record::How how, record::Where where, double coverage) {

@@ -1,21 +1,13 @@
-#include <cmath>
-#include <nlohmann/json.hpp>
-
+#include "gradwatt/report/json_values.hpp"
 #include "gradwatt/report/plan_text.hpp"
 
 namespace gradwatt::report {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using planning::Candidate;
 using planning::Limit;
 using planning::Plan;
 using planning::Question;
-
-template <class T>
-Json value(const std::optional<T>& something) {
-  return something ? Json(*something) : Json(nullptr);
-}
 
 Json answer(const planning::Answer& answer) {
   if (!answer.figure) return {{"value", nullptr}, {"low90", nullptr}, {"high90", nullptr}, {"origin", answer.origin}};

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
+#include <limits>
+
+#include "gradwatt/energy/rank_steps.hpp"
+#include "gradwatt/energy/steps.hpp"
+#include "gradwatt/planning/gradient_bytes.hpp"
 
 namespace gradwatt::simulation {
 namespace {
@@ -30,27 +34,25 @@ struct RankTimes {
 };
 
 RankTimes times_of(std::vector<const record::Mark*> steps) {
-  std::ranges::sort(steps, {}, &record::Mark::begin_ns);
   if (steps.size() > 2)
     steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>((steps.size() + 9) / 10));
   RankTimes times;
   std::vector<double> lengths;
-  for (const auto* step : steps) lengths.push_back(static_cast<double>(step->end_ns - step->begin_ns) * 1e-9);
+  for (const auto* step : steps) lengths.push_back(energy::seconds_of(*step));
   times.step_s = median(lengths);
   for (std::size_t phase = 0; phase < record::kPhases; ++phase) {
     std::vector<double> told;
     for (const auto* step : steps)
-      if (step->phase_ns[phase]) told.push_back(static_cast<double>(*step->phase_ns[phase]) * 1e-9);
+      if (const auto time = energy::phase_s(*step, static_cast<Phase>(phase))) told.push_back(*time);
     if (!told.empty()) times.phase_s[phase] = median(told);
   }
   return times;
 }
 
 std::vector<RankTimes> ranks_of(const record::Run& run) {
-  std::map<std::int32_t, std::vector<const record::Mark*>> by_rank;
-  for (const auto& mark : run.marks)
-    if (mark.kind == record::MarkKind::step && mark.end_ns > mark.begin_ns) by_rank[mark.rank].push_back(&mark);
+  constexpr energy::Window kAlways{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
   std::vector<RankTimes> ranks;
+  auto by_rank = energy::steps_in(run, kAlways);
   for (auto& [rank, steps] : by_rank) ranks.push_back(times_of(std::move(steps)));
   return ranks;
 }
@@ -60,13 +62,6 @@ std::optional<double> over_ranks(const std::vector<RankTimes>& ranks, Phase phas
   for (const auto& rank : ranks)
     if (const auto& value = rank.phase_s[static_cast<std::size_t>(phase)]) told.push_back(*value);
   return told.empty() ? std::nullopt : std::optional(median(told));
-}
-
-std::optional<double> fact(const record::Run& run, std::string_view name) {
-  for (const auto& f : run.facts)
-    if (f.name == name)
-      if (const auto value = record::as_number(f)) return value;
-  return std::nullopt;
 }
 
 void set_times(const std::vector<RankTimes>& ranks, Calibration& out) {
@@ -91,28 +86,21 @@ void set_times(const std::vector<RankTimes>& ranks, Calibration& out) {
 }
 
 void set_gradients(const record::Run& run, Calibration& out) {
-  constexpr double kFp32_bytes = 4;
-  auto bytes = fact(run, "simulation.gradient_bytes");
-  if (!bytes) bytes = fact(run, "ddp.parameter_bytes");
-  if (!bytes) {
-    const auto parameters = fact(run, "job.parameters");
-    if (parameters) {
-      bytes = *parameters * kFp32_bytes;
-      out.notes.emplace_back("gradients are taken as fp32: 4 bytes a parameter");
-    }
-  }
-  out.gradients_known = bytes.has_value();
-  out.job.gradient_bytes = bytes.value_or(0);
+  planning::GradientBytes bytes{energy::fact_number(run, "simulation.gradient_bytes"), false};
+  if (!bytes.known) bytes = planning::gradient_bytes_of(run);
+  if (bytes.assumed_fp32) out.notes.emplace_back("gradients are taken as fp32: 4 bytes a parameter");
+  out.gradients_known = bytes.known.has_value();
+  out.job.gradient_bytes = bytes.known.value_or(0);
 }
 
 void set_overlap(const record::Run& run, Calibration& out) {
-  const double bucket = fact(run, "ddp.bucket_cap_bytes").value_or(25.0 * 1024 * 1024);
+  const double bucket = energy::fact_number(run, "ddp.bucket_cap_bytes").value_or(25.0 * 1024 * 1024);
   out.job.pieces = usual_pieces(out.job.gradient_bytes, bucket);
-  const auto all = fact(run, "ddp.comm_s"), hidden = fact(run, "ddp.comm_overlap_s");
-  auto share = fact(run, "simulation.overlap_share");
+  const auto all = energy::fact_number(run, "ddp.comm_s"), hidden = energy::fact_number(run, "ddp.comm_overlap_s");
+  auto share = energy::fact_number(run, "simulation.overlap_share");
   if (!share && all && hidden && *all > 0) share = *hidden / *all;
-  if (!share) share = fact(run, "comm.overlap_share");
-  if (!share) share = fact(run, "trace.comm_overlap_share");
+  if (!share) share = energy::fact_number(run, "comm.overlap_share");
+  if (!share) share = energy::fact_number(run, "trace.comm_overlap_share");
   if (share) {
     out.job.overlap = std::clamp(*share, 0.0, 1.0);
     return;
@@ -146,8 +134,9 @@ core::Result<Calibration> calibrate(const record::Run& run) {
   set_times(ranks, out);
   set_gradients(run, out);
   set_overlap(run, out);
-  if (const auto batch = fact(run, "job.local_batch_size"); batch && *batch >= 1)
-    out.local_batch = std::llround(*batch * std::max(1.0, fact(run, "job.accumulation_steps").value_or(1)));
+  if (const auto batch = energy::fact_number(run, "job.local_batch_size"); batch && *batch >= 1)
+    out.local_batch =
+        std::llround(*batch * std::max(1.0, energy::fact_number(run, "job.accumulation_steps").value_or(1)));
   for (const auto& f : run.facts)
     if (f.name == "job.model") out.model = record::as_text(f).value_or("");
   return out;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "gradwatt/energy/change_points.hpp"
+
 namespace gradwatt::planning {
 namespace {
 
@@ -88,18 +90,13 @@ double form_spread(const ThroughputModel& model, const StepLoad& load) {
 
 double pass_s(const StepObservation& o) { return (o.step_s - o.exposed_s.value_or(0)) / o.load.accumulation; }
 
-double median(std::vector<double> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
-}
-
 std::vector<Parameter> parameters_of(std::span<const StepObservation> observations, const ThroughputPriors& priors) {
   std::vector<double> passes, batches;
   for (const auto& o : observations) {
     passes.push_back(pass_s(o));
     batches.push_back(o.load.local_batch);
   }
-  const double pass = median(passes), batch = median(batches);
+  const double pass = energy::median_of(passes), batch = energy::median_of(batches);
   const auto inside = priors.net_inside_s.value_or(Known{pass / 20, kScaleSpread});
   const auto across = priors.net_across_s.value_or(Known{pass / 2, kScaleSpread});
   std::vector<Parameter> out(kPlaces);

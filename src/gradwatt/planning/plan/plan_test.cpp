@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gradwatt/planning/example_job.hpp"
 #include "gradwatt/planning/plan/front.hpp"
 #include "gradwatt/planning/plan/preset_job.hpp"
 
@@ -14,28 +15,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-JobModel job() {
-  JobModel out;
-  out.throughput = throughput_of({.grad_fixed_s = 0.02,
-                                  .grad_per_sample_s = 0.001,
-                                  .net_inside_s = 0.004,
-                                  .growth_inside = 0.15,
-                                  .net_across_s = 0.03,
-                                  .growth_across = 0.15,
-                                  .overlap = 2,
-                                  .two_nodes = 1},
-                                 0.1);
-  out.energy = *fit_node_energy({}, {.base_w = {400, 0.1}});
-  out.dataset_samples = 1e6;
-  out.epochs = 10;
-  return out;
-}
-
 Question question() {
   Question out;
   out.axes.gpus = {1, 2, 4, 8, 16, 32, 64};
   out.axes.batches = {{BatchRule::local, 64}, {BatchRule::global, 512}};
-  out.axes.hardware = {{.name = "A100", .job = job()}};
+  out.axes.hardware = {{.name = "A100", .job = example_job()}};
   out.axes.gpus_per_node = 4;
   return out;
 }

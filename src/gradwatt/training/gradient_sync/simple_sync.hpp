@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 #include "gradwatt/training/gradient_sync/gradient_sync.hpp"
 
 namespace gradwatt::training {
@@ -16,9 +17,7 @@ class SimpleSync final : public GradientSync {
 
  private:
   std::unique_ptr<Averager> averager_;
-  NamedTensors parameters_;
-  std::vector<std::vector<std::size_t>> buckets_;
-  std::vector<torch::Tensor> flat_;  // a buffer a bucket
+  std::vector<FlatTensors> buckets_;
   Costs last_;
 };
 

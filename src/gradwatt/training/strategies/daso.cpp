@@ -10,9 +10,9 @@
 #include <future>
 
 #include "gradwatt/planning/collectives/daso.hpp"
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 #include "gradwatt/training/strategies/agreement.hpp"
 #include "gradwatt/training/strategies/daso_schedule.hpp"
-#include "gradwatt/training/strategies/flat_tensors.hpp"
 #include "gradwatt/training/strategies/makers.hpp"
 #include "gradwatt/training/strategies/rings.hpp"
 #include "gradwatt/training/strategies/statistics.hpp"

@@ -11,8 +11,8 @@
 
 #include "gradwatt/planning/collectives/asynchronous.hpp"
 #include "gradwatt/planning/collectives/ring.hpp"
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 #include "gradwatt/training/strategies/agreement.hpp"
-#include "gradwatt/training/strategies/flat_tensors.hpp"
 #include "gradwatt/training/strategies/makers.hpp"
 #include "gradwatt/training/strategies/rings.hpp"
 #include "gradwatt/training/strategies/statistics.hpp"

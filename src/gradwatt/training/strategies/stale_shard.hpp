@@ -16,9 +16,9 @@
 #include <memory>
 #include <vector>
 
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 #include "gradwatt/training/named_tensors.hpp"
 #include "gradwatt/training/optimisation/optimizer.hpp"
-#include "gradwatt/training/strategies/flat_tensors.hpp"
 
 namespace gradwatt::training {
 

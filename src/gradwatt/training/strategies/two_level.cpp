@@ -4,8 +4,8 @@
 #include <ATen/ATen.h>
 
 #include "gradwatt/planning/collectives/two_level.hpp"
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 #include "gradwatt/training/strategies/agreement.hpp"
-#include "gradwatt/training/strategies/flat_tensors.hpp"
 #include "gradwatt/training/strategies/makers.hpp"
 #include "gradwatt/training/strategies/rings.hpp"
 

@@ -1,4 +1,4 @@
-// Many tensors as one flat one in host memory, to be sent in one piece.
+// Many tensors as one flat one, to be sent in one piece.
 #pragma once
 
 #include <torch/types.h>
@@ -11,8 +11,9 @@ namespace gradwatt::training {
 
 class FlatTensors {
  public:
-  /// Tensors of one type, at least one; those that `named` holds, not their values.
-  explicit FlatTensors(const NamedTensors& named);
+  /// Tensors of one type, at least one; those that `named` holds, not their values. The flat one lies in host memory
+  /// unless told otherwise.
+  explicit FlatTensors(const NamedTensors& named, at::Device device = at::kCPU);
 
   /// Copies of the tensors' gradients or values, in `flat()`. A gradient that did not come is an exception.
   torch::Tensor& take_gradients();

@@ -1,16 +1,16 @@
-#include "gradwatt/training/strategies/flat_tensors.hpp"
+#include "gradwatt/training/gradient_sync/flat_tensors.hpp"
 
 #include <ATen/ATen.h>
 
 namespace gradwatt::training {
 
-FlatTensors::FlatTensors(const NamedTensors& named) {
+FlatTensors::FlatTensors(const NamedTensors& named, at::Device device) {
   std::int64_t count = 0;
   for (const auto& [name, tensor] : named) {
     tensors_.push_back(tensor);
     count += tensor.numel();
   }
-  flat_ = at::zeros({count}, at::TensorOptions(tensors_.front().scalar_type()));
+  flat_ = at::zeros({count}, at::TensorOptions(tensors_.front().scalar_type()).device(device));
 }
 
 template <class Visit>
