@@ -51,7 +51,8 @@ core::Result<record::Run> import(Context& context, const std::vector<std::filesy
 /// clocks cannot be set side by side.
 void testify(record::Run& run, record::Run witnesses, Context& context) {
   if (!witnesses.series.empty())
-    complain(context, "diagnose: the files' samples over time are left aside, the run has its own; their facts are used");
+    complain(context,
+             "diagnose: the files' samples over time are left aside, the run has its own; their facts are used");
   std::ranges::move(witnesses.facts, std::back_inserter(run.facts));
 }
 
@@ -65,8 +66,11 @@ core::Result<record::Run> load(Context& context, const core::Settings& settings,
     if (ref->kind == RunRef::Kind::foreign) {
       files.push_back(ref->path);
     } else if (measured) {
-      return core::fail(core::Errc::wrong_use,
-                        fmt::format("diagnose: {} is a second run; one run at a time, compare sets two side by side", name));
+      return core::fail(
+          core::Errc::wrong_use,
+          fmt::format("diagnose: {} is a second run or a folder; give one run, and files beside it by their "
+                      "names (compare sets two runs side by side)",
+                      name));
     } else {
       measured = *ref;
     }
@@ -106,11 +110,11 @@ core::Result<int> run_diagnose(Context& context, Arguments arguments) {
                   "Explains what holds a job back: causes with evidence, what to change, and how to prove it.");
   Wanted wanted;
   auto& app = options.app();
-  app.add_option(
-         "RUN", wanted.runs,
-         "run folder, record, id, name, `last` (the default); recordings of other tools, alone or beside a run of the same "
-         "job: " +
-             ingest::readable_formats())
+  app.add_option("RUN", wanted.runs,
+                 "run folder, record, id, name, `last` (the default); recordings of other tools, alone or beside a run "
+                 "of the same "
+                 "job: " +
+                     ingest::readable_formats())
       ->type_name("");
   app.add_option("--facts", wanted.facts,
                  "figures written by hand (JSON, gradwatt.facts/1), alone or beside a run and recordings")

@@ -244,12 +244,13 @@ core::Result<void> read_groups(const Place& place, const toml::table& root, cons
 }
 
 core::Result<Cluster> build(const Place& place, const toml::table& root) {
+  // Keys that are none first: a misspelt one is why another is missing.
+  const auto usual = read_usual_node(place, root);
+  if (!usual) return core::fail(usual.error());
   const auto nodes = required(place, root, kNodes);
   if (!nodes) return core::fail(nodes.error());
   const auto gpus = required(place, root, kGpus);
   if (!gpus) return core::fail(gpus.error());
-  const auto usual = read_usual_node(place, root);
-  if (!usual) return core::fail(usual.error());
   Cluster cluster{.gpus_per_node = static_cast<int>(*gpus), .kinds = {Node{}}};
   cluster.kind_of.assign(static_cast<std::size_t>(*nodes), 0);
   if (const auto* name = root.get("name")) {

@@ -119,6 +119,8 @@ TEST(ClusterFile, EachMistakeIsOneSentenceWithLineAndKey) {
   EXPECT_EQ(error_of(without("nodes = 4", "nodes = 2.5")),
             "c.toml:1: nodes = 2.5 makes no sense; it takes a whole number from 1 to 65536");
   EXPECT_EQ(error_of(without("gpus_per_node = 8", "gpus_per_nod = 8")),
+            "c.toml:2: there is no key 'gpus_per_nod' here; did you mean 'gpus_per_node'?");
+  EXPECT_EQ(error_of(without("gpus_per_node = 8\n")),
             "c.toml: gpus_per_node is missing; it takes a whole number from 1 to 1024");
   EXPECT_EQ(error_of(with("nic_gbits_per_s = 3\n")),
             "c.toml:16: there is no key 'nic_gbits_per_s' here; did you mean 'nic_gbit_per_s'?");
