@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+
+#include "gradwatt/diagnosis/symptoms.hpp"
 
 namespace gradwatt::diagnosis {
 namespace {
@@ -102,6 +105,13 @@ Finding finding_of(const FactSheet& facts, Judged&& judged) {
 }
 
 /// For each fact that is asked for, how much the causes that are still open would gain from it.
+/// A job that trains on CPUs has no GPU to measure and no path between two.
+bool can_be_supplied(const FactSheet& facts, std::string_view name) {
+  constexpr std::array<std::string_view, 3> kBetweenGpus{"comm.p2p_possible", "comm.topology", "comm.gpudirect_rdma"};
+  const bool of_gpus = name.starts_with("gpu.") || std::ranges::find(kBetweenGpus, name) != kBetweenGpus.end();
+  return !(of_gpus && trains_on_cpus(facts));
+}
+
 std::vector<Missing> missing_facts(const FactSheet& facts, const std::vector<Judged>& open) {
   struct Worth {
     double sum = 0;
@@ -113,7 +123,7 @@ std::vector<Missing> missing_facts(const FactSheet& facts, const std::vector<Jud
     for (const auto& want : opinion.wanted()) reach += want.weight;
     if (confidence_of(reach) < kWorthMeasuring) continue;
     for (const auto& want : opinion.wanted()) {
-      if (facts.has(want.fact)) continue;
+      if (facts.has(want.fact) || !can_be_supplied(facts, want.fact)) continue;
       auto& worth = wanted[want.fact];
       // A likely cause makes its question worth more than a far one.
       worth.sum += want.weight * confidence_of(log_odds) * (opinion.has_support() ? 2 : 1);

@@ -115,6 +115,15 @@ TEST(Diagnose, AWaitForDataAloneNamesNoCauseAndAsksWhatWould) {
   EXPECT_THAT(verdict.missing, Contains(Field(&Missing::fact, "loader.workers")));
 }
 
+TEST(Diagnose, OfAJobOnCpusNoFigureOfGpusIsAskedFor) {
+  const auto asks_of_gpus = [](const Facts& facts) {
+    return std::ranges::any_of(verdict_on(facts).missing, [](const auto& m) { return m.fact.starts_with("gpu."); });
+  };
+  const auto waits = fact("step.data_wait_share", 0.01), busy = fact("job.cores_busy", 1.8);
+  EXPECT_TRUE(asks_of_gpus({waits, busy}));
+  EXPECT_FALSE(asks_of_gpus({waits, busy, fact("job.device", "cpu")}));
+}
+
 TEST(Diagnose, ACircumstanceWithoutASymptomIsNoFinding) {
   for (const auto& circumstance :
        Facts{fact("loader.workers", 0.0), fact("host.acs", "on"), fact("host.iommu", "translating"),
